@@ -295,7 +295,7 @@ comma = ,
 scarce = $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc strdup free mmap stat fstat fstatat flock fsync ftruncate fallocate \
     mkdir renameat linkat unlinkat fchmodat fchownat fdopendir readdir inotify_init1 inotify_add_watch open openat statx \
     posix_fadvise eventfd timerfd_create poll ppoll read writev sendmsg getrandom fcntl lseek ioctl sigaction \
-    u9i_windows_lend u9i_window_bytes u9i_window_at u9i_window_find u9i_window_boundary u9i_window_zeros u9i_segment_open)
+    u9i_windows_lend u9i_window_bytes u9i_window_at u9i_window_find u9i_window_boundary u9i_window_zeros u9i_segment_open u9i_lz4_wrap)
 
 # Check's file for what a test tells: tests/main.c.
 checks_file = -Wl,--wrap=mkstemp

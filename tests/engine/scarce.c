@@ -37,7 +37,10 @@ static _Thread_local struct {
     int error;
     unsigned nth, seen, failed;
     const char *from, *to; /* of scarce_lead */
+    void (*then)(void);    /* of scarce_amid; NULL: it is done, or there is none */
 } scarce;
+
+static _Atomic(void (*)(void)) before_lz4;
 
 /* What that thread was given; it may be given back by any. */
 static struct {
@@ -47,12 +50,26 @@ static struct {
     void *blocks[KEPT_MAX];
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* What it calls is not counted. */
+static bool do_amid(void)
+{
+    void (*then)(void) = scarce.then;
+    if (scarce.seen != scarce.nth) return false;
+    scarce.then = NULL;
+    scarce.nth = 0;
+    scarce.on = false;
+    then();
+    scarce.on = true;
+    return false;
+}
+
 /* True if this one is not to be had. */
 static bool refuse(scarcity what)
 {
     if (!scarce_is(what)) return false;
     scarce.seen++;
     places_note();
+    if (scarce.then) return do_amid();
     if (scarce.seen != scarce.nth && !(scarce.sticky && scarce.seen > scarce.nth)) return false;
     scarce.failed++;
     errno = what == SCARCE_MEMORY ? ENOMEM : scarce.error;
@@ -263,20 +280,29 @@ static bool sees_nothing(u9i_window *w)
     return true;
 }
 
-#define LOOK(name, parameters, arguments)                                    \
-    u9_err __real_u9i_window_##name parameters;                              \
-    u9_err __wrap_u9i_window_##name parameters;                              \
-    u9_err __wrap_u9i_window_##name parameters                               \
-    {                                                                        \
-        return sees_nothing(w) ? U9_IO : __real_u9i_window_##name arguments; \
+/* As a frame whose bytes have changed would have it. */
+static bool sees_another(u9i_window *w)
+{
+    if (!refuse(SCARCE_TRUTH)) return false;
+    w->why = U9_R_HASH;
+    return true;
+}
+
+#define LOOK(name, parameters, arguments, changed)                          \
+    u9_err __real_u9i_window_##name parameters;                             \
+    u9_err __wrap_u9i_window_##name parameters;                             \
+    u9_err __wrap_u9i_window_##name parameters                              \
+    {                                                                       \
+        if (sees_nothing(w)) return U9_IO;                                  \
+        return changed ? (changed) : __real_u9i_window_##name arguments;    \
     }
 
 LOOK(bytes, (u9i_window * w, uint64_t p, size_t need, const uint8_t **bytes, size_t *avail),
-     (w, p, need, bytes, avail))
-LOOK(at, (u9i_window * w, uint64_t p, uint64_t bound, u9i_frame *out), (w, p, bound, out))
-LOOK(find, (u9i_window * w, uint64_t from, uint64_t bound, u9i_frame *out), (w, from, bound, out))
-LOOK(boundary, (u9i_window * w, uint64_t from, uint64_t to, uint64_t *at), (w, from, to, at))
-LOOK(zeros, (u9i_window * w, uint64_t from, uint64_t to, u9i_zeros *out), (w, from, to, out))
+     (w, p, need, bytes, avail), U9_OK)
+LOOK(at, (u9i_window * w, uint64_t p, uint64_t bound, u9i_frame *out), (w, p, bound, out), sees_another(w) ? U9_CORRUPT : U9_OK)
+LOOK(find, (u9i_window * w, uint64_t from, uint64_t bound, u9i_frame *out), (w, from, bound, out), sees_another(w) ? U9_END : U9_OK)
+LOOK(boundary, (u9i_window * w, uint64_t from, uint64_t to, uint64_t *at), (w, from, to, at), U9_OK)
+LOOK(zeros, (u9i_window * w, uint64_t from, uint64_t to, u9i_zeros *out), (w, from, to, out), U9_OK)
 
 int __real_u9i_segment_open(u9i_segment *segment, u9i_file **out);
 int __wrap_u9i_segment_open(u9i_segment *segment, u9i_file **out);
@@ -284,6 +310,27 @@ int __wrap_u9i_segment_open(u9i_segment *segment, u9i_file **out);
 int __wrap_u9i_segment_open(u9i_segment *segment, u9i_file **out)
 {
     return refuse(SCARCE_SIGHT) ? -scarce.error : __real_u9i_segment_open(segment, out);
+}
+
+size_t __real_u9i_lz4_wrap(const uint8_t *body, size_t size, uint8_t *out);
+size_t __wrap_u9i_lz4_wrap(const uint8_t *body, size_t size, uint8_t *out);
+
+size_t __wrap_u9i_lz4_wrap(const uint8_t *body, size_t size, uint8_t *out)
+{
+    void (*then)(void) = atomic_exchange(&before_lz4, NULL);
+    if (then) then();
+    return __real_u9i_lz4_wrap(body, size, out);
+}
+
+void scarce_before_lz4(void (*then)(void))
+{
+    atomic_store(&before_lz4, then);
+}
+
+void scarce_amid(scarcity what, unsigned nth, void (*then)(void))
+{
+    scarce_begin(what, nth, 0, false);
+    scarce.then = then;
 }
 
 void scarce_begin(scarcity what, unsigned nth, int error, bool sticky)
@@ -294,6 +341,7 @@ void scarce_begin(scarcity what, unsigned nth, int error, bool sticky)
     scarce.error = error;
     scarce.nth = nth;
     scarce.seen = scarce.failed = 0;
+    scarce.then = NULL;
     kept.count = 0;
     atomic_store(&kept.on, true);
 }

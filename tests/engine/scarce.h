@@ -16,7 +16,8 @@ typedef enum scarcity {
     SCARCE_NOTHING, /* what is allocated and kept is counted all the same */
     SCARCE_MEMORY,  /* allocations, and pages */
     SCARCE_CALLS,   /* calls on files, directories and descriptors; randomness */
-    SCARCE_SIGHT    /* looks through a window at a file's bytes, read already or not, and files that a segment opens */
+    SCARCE_SIGHT,   /* looks through a window at a file's bytes, read already or not, and files that a segment opens */
+    SCARCE_TRUTH    /* looks for a frame: it is none any more */
 } scarcity;
 
 /* From now on the nth of these (from 1; 0: none) fails with `error` (memory: ENOMEM); sticky: all later, too. */
@@ -24,6 +25,12 @@ void scarce_begin(scarcity what, unsigned nth, int error, bool sticky);
 
 /* True if the call that is about to be made is the one that fails, with errno set: for calls that are led elsewhere. */
 bool scarce_refuses(void);
+
+/* The same, but before the nth is made `then` is called, once, and none fails: what another does in that moment. */
+void scarce_amid(scarcity what, unsigned nth, void (*then)(void));
+
+/* Whichever thread compresses a frame next calls this first, once; NULL: nobody does. */
+void scarce_before_lz4(void (*then)(void));
 
 /* True between these two, where it is this that fails. */
 bool scarce_is(scarcity what);

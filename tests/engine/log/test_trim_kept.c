@@ -78,6 +78,34 @@ START_TEST(what_goes_at_a_roll_is_removed_in_order_in_the_background) /* [L-10] 
 END_TEST
 
 /* Who put another file there meanwhile has it still. */
+/* Nothing is removed that the mark does not tell: at the next roll it is told once more, and then all of it goes. */
+START_TEST(a_mark_that_was_not_written_at_a_roll_is_written_at_the_next_one) /* [L-10] [M-5] */
+{
+    sim_needed("tasks in a known order");
+    u9_options o = small_options();
+    o.keep_bytes = o.segment_size;
+    for (unsigned nth = 1; nth <= 12; nth++) {
+        remove_log(at("log"));
+        sim_task_chance(0);
+        u9_log *w = open_writer(at("log"), &o);
+        sim_aim(".mark");
+        sim_fail(SIM_WRITE, nth, EIO, false);
+        for (unsigned i = 0; i < 2 * TRIM_RECORDS; i++) {
+            append_fillers(w, 1);
+            ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        }
+        sim_mend();
+        sim_aim(NULL);
+        ck_assert_uint_le(segments_in(at("log")), 5);
+        close_log(w);
+        seen *s = look(at("log"));
+        ck_assert_int_eq(s->report.verdict, U9_V_CLEAN);
+        ck_assert_uint_eq(s->report.next_ordinal, 2 * TRIM_RECORDS);
+        forget(s);
+    }
+}
+END_TEST
+
 START_TEST(what_takes_the_place_of_a_file_that_is_to_go_is_left_alone) /* [L-10] */
 {
     u9_options o = small_options();
@@ -250,6 +278,35 @@ START_TEST(a_beginning_that_was_deleted_is_told_with_a_way_on) /* [L-4] [L-10] *
     ck_assert_uint_eq(t.segment, 5);
     ck_assert_uint_eq(t.records, t.ordinal - kept);
     expect_kept(at("log"), t.ordinal, TRIM_RECORDS + 2);
+}
+END_TEST
+
+static unsigned comes_back;
+
+static void bring_back(unsigned nth)
+{
+    if (nth == comes_back) sim_move(at("aside"), segment_path(at("log"), 1));
+}
+
+/* What is missing when somebody looks, and is there again when it is to be given up, is not given up. */
+START_TEST(a_beginning_that_comes_back_meanwhile_is_kept) /* [L-10] */
+{
+    unsigned kept = 0;
+    for (comes_back = 1; comes_back <= 12; comes_back++) {
+        u9_fault fault;
+        u9_trimmed t;
+        remove_log(at("log"));
+        make_row_of_segments(at("log"));
+        sim_move(segment_path(at("log"), 1), at("aside"));
+        sim_before_list(bring_back);
+        ck_assert_int_eq(accept_trim(at("log"), 1, &t, &fault), U9_OK);
+        sim_before_list(NULL);
+        if (sim_holds(at("aside"))) break;
+        if (t.segments > 0) continue; /* it came too late */
+        kept++;
+        expect_kept(at("log"), 0, TRIM_RECORDS);
+    }
+    ck_assert_uint_gt(kept, 1);
 }
 END_TEST
 
@@ -508,6 +565,7 @@ Suite *suite_trim_kept(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, a_writer_keeps_so_many_bytes_from_roll_to_roll);
     tcase_add_test(t, what_goes_at_a_roll_is_removed_in_order_in_the_background);
+    tcase_add_test(t, a_mark_that_was_not_written_at_a_roll_is_written_at_the_next_one);
     tcase_add_test(t, what_takes_the_place_of_a_file_that_is_to_go_is_left_alone);
     tcase_add_test(t, what_is_not_removed_yet_goes_at_the_close);
     tcase_add_test(t, a_writer_keeps_so_much_time);
@@ -519,6 +577,7 @@ Suite *suite_trim_kept(void)
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(t, 120);
     tcase_add_test(t, a_beginning_that_was_deleted_is_told_with_a_way_on);
+    tcase_add_test(t, a_beginning_that_comes_back_meanwhile_is_kept);
     tcase_add_loop_test(t, a_beginning_is_not_given_up_while_something_that_is_no_file_stands_in_its_place, 0, 3);
     tcase_add_test(t, only_a_beginning_is_accepted);
     tcase_add_test(t, beside_a_writer_nothing_is_accepted);

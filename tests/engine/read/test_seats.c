@@ -3,6 +3,7 @@
  * another comes (engine/read/view.h). [K-3]
  */
 #include "tests/engine/fixture.h"
+#include "tests/engine/scarce.h"
 #include "tests/suites.h"
 
 #include "engine/read/view.h"
@@ -47,6 +48,37 @@ START_TEST(a_seat_that_nobody_sits_on_lets_go_of_a_view_at_once)
     u9i_view_release(mine);
     close_log(r);
     close_log(w);
+}
+END_TEST
+
+static u9_log *shared;
+
+static void look_up_meanwhile(void)
+{
+    uint8_t room[100];
+    u9_record r;
+    ck_assert_int_eq(u9_log_get(shared, &(u9_key){"k", 1}, room, sizeof room, &r, NULL), U9_OK);
+}
+
+/* Whoever comes second to make what all lookups of a handle share takes what the first one made, and keeps nothing. */
+START_TEST(two_first_lookups_at_once_find_the_same)
+{
+    u9_options o = small_options();
+    o.kind = "rkey";
+    u9_log *w = open_writer(at("log"), &o);
+    ck_assert_int_eq(u9_log_append(w, &(u9_key){"k", 1}, "\x85", 1, NULL), U9_OK);
+    close_log(w);
+    for (unsigned nth = 1; nth <= 3; nth++) { /* what comes then is made under a lock */
+        size_t kept;
+        u9_options reading = {.size = sizeof reading, .mode = U9_READ, .io = io_of(at("log"))};
+        shared = NULL;
+        ck_assert_int_eq(u9_log_open(at("log"), &reading, &shared, NULL), U9_OK);
+        scarce_amid(SCARCE_MEMORY, nth, look_up_meanwhile);
+        look_up_meanwhile();
+        close_log(shared);
+        (void)scarce_end(&kept);
+        ck_assert_uint_eq(kept, 0);
+    }
 }
 END_TEST
 
@@ -153,6 +185,7 @@ Suite *suite_seats(void)
     TCase *t = tcase_create("simulated");
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown); /* its clock stands: no view becomes old */
     tcase_add_test(t, a_seat_that_nobody_sits_on_lets_go_of_a_view_at_once);
+    tcase_add_test(t, two_first_lookups_at_once_find_the_same);
     tcase_add_test(t, a_seat_that_is_taken_lets_go_of_a_view_when_it_is_freed);
     suite_add_tcase(s, t);
     t = tcase_create("threads");

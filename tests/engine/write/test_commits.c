@@ -4,14 +4,21 @@
  * [W-4] [W-5] [W-6]
  */
 #include "tests/engine/fixture.h"
+#include "tests/engine/scarce.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 
 #include "engine/log/handle.h"
+#include "engine/write/row.h"
+
+#include <u9/large.h>
+#include <u9/lookup.h>
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -539,6 +546,102 @@ START_TEST(appends_go_on_while_space_ahead_is_reserved) /* [W-6] */
 }
 END_TEST
 
+static u9_log *open_packing(void)
+{
+    u9_options o = writer_options();
+    o.policy = U9_POLICY_NONE;
+    o.lz4 = 1;
+    return open_writer(at("log"), &o);
+}
+
+static u9i_writer *slow; /* who waits for this one's compressor */
+static atomic_bool compressing;
+
+/* Goes on once somebody waits for that. */
+static void compress_slowly(void)
+{
+    atomic_store(&compressing, true);
+    for (bool awaited = false; !awaited; usleep(100)) {
+        pthread_mutex_lock(&slow->slots.lock);
+        awaited = slow->slots.awaited;
+        pthread_mutex_unlock(&slow->slots.lock);
+    }
+}
+
+START_TEST(a_record_is_found_while_its_frame_is_compressed)
+{
+    static const uint8_t bytes[1 << 16];
+    uint8_t room[100];
+    u9_place place;
+    u9_record r;
+    u9_log *w = open_packing();
+    slow = &w->writer;
+    scarce_before_lz4(compress_slowly);
+    ck_assert_int_eq(u9_log_append(w, NULL, value, sizeof value, &place), U9_OK);
+    for (; !atomic_load(&compressing); usleep(500)) append_bytes(w, bytes, sizeof bytes);
+    ck_assert_int_eq(u9_log_get(w, &(u9_key){place.key, place.key_size}, room, sizeof room, &r, NULL), U9_OK);
+    ck_assert_uint_eq(r.ordinal, 0);
+    ck_assert_uint_eq(r.values_size, sizeof value);
+    close_log(w);
+}
+END_TEST
+
+static void *sync_log(void *w)
+{
+    return (void *)(intptr_t)u9_log_sync(w);
+}
+
+enum { LARGE = 3 << 20 };
+
+static void *append_in_parts(void *w)
+{
+    static uint8_t bytes[LARGE];
+    uint8_t head[9];
+    size_t n = u9_value_head(U9_BYTES, LARGE, head);
+    u9_append *a;
+    u9_err err = u9_append_begin(w, NULL, 1, n + LARGE, &a, NULL);
+    if (err == U9_OK) err = u9_append_write(a, head, n);
+    if (err == U9_OK) err = u9_append_write(a, bytes, LARGE);
+    if (err == U9_OK) err = u9_append_end(a, NULL);
+    return (void *)(intptr_t)err;
+}
+
+/* Who has sealed a part waits for its place: the lock was given back. */
+static bool part_waits(u9i_writer *w)
+{
+    u9i_writer_lock(w);
+    bool waits = w->row.open && w->slots.sealed > w->slots.sequenced && !w->slots.filling;
+    u9i_writer_unlock(w);
+    return waits;
+}
+
+/* [C-6] */
+START_TEST(a_part_is_placed_once_another_has_synced)
+{
+    u9_log *w = open_packing();
+    pthread_t threads[2];
+    void *err;
+    append_mib(w, 2);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    append_mib(w, 2);
+    sim_hold(SIM_SYNC, 1);
+    ck_assert_int_eq(pthread_create(&threads[0], NULL, sync_log, w), 0);
+    sim_wait_held();
+    ck_assert_int_eq(pthread_create(&threads[1], NULL, append_in_parts, w), 0);
+    while (!part_waits(&w->writer)) usleep(100);
+    sim_let_go();
+    for (unsigned i = 0; i < 2; i++) {
+        ck_assert_int_eq(pthread_join(threads[i], &err), 0);
+        ck_assert_int_eq((int)(intptr_t)err, U9_OK);
+    }
+    close_log(w);
+    seen *s = look(at("log"));
+    ck_assert_uint_eq(s->damage_count, 0);
+    ck_assert_uint_eq(s->report.next_ordinal, 4 * 16 + 1);
+    forget(s);
+}
+END_TEST
+
 /* What the nth reservation adds to the log's one file: [begin, end); false: no more. */
 static bool find_reserve(unsigned nth, uint64_t *begin, uint64_t *end)
 {
@@ -701,6 +804,8 @@ Suite *suite_commits(void)
     tcase_add_checked_fixture(beside, fixture_setup_sim_threads, fixture_teardown);
     tcase_set_timeout(beside, 20);
     tcase_add_test(beside, appends_go_on_while_space_ahead_is_reserved);
+    tcase_add_test(beside, a_record_is_found_while_its_frame_is_compressed);
+    tcase_add_test(beside, a_part_is_placed_once_another_has_synced);
     suite_add_tcase(s, beside);
     return s;
 }
