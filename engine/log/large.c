@@ -41,7 +41,7 @@ static void append_check(const u9_append *a)
 {
     assert(a->fill <= U9I_PART_BYTES && a->taken <= a->size && a->put + a->fill <= a->total);
     assert(a->put + a->fill + (a->size - a->taken) == a->total);
-    assert(a->log == NULL || a->size == 0 || a->log->append == a);
+    assert(a->log == NULL || a->size == 0 || __atomic_load_n(&a->log->append, __ATOMIC_ACQUIRE) == a);
 }
 
 static void free_append(u9_append *a)
