@@ -778,6 +778,7 @@ START_TEST(a_key_of_a_segment_that_is_not_in_the_row_may_be_lost) /* [K-3] [L-4]
     uint8_t buf[64], raw[16];
     unsigned shown = 0;
     forged_segment lost = forge_begin(1, 1, NULL, U9I_TAIL_NONE), other = forge_begin(3, 9, NULL, U9I_TAIL_NONE);
+    sim_make_dir(LOG);
     (void)forge_records(&lost, "lost", 7);
     (void)forge_records(&other, "other", 3);
     forge_end(&lost, U9I_END_CLOSING);
