@@ -184,6 +184,7 @@ static u9_err step_frame(u9_cursor *c, bool back)
     c->loaded = false;
     while (err == U9_AGAIN) {
         u9i_step step;
+        if (back && c->follower) u9i_follower_turn(c->follower);
         if (back) err = u9i_reader_back(r, &step, &c->fault);
         else err = c->follower ? u9i_follower_step(c->follower, &step, &c->fault) : u9i_reader_step(r, &step, &c->fault);
         if (err == U9_VERSION) c->lossy = true;

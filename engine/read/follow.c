@@ -49,6 +49,11 @@ void u9i_follower_forget(u9i_follower *f)
     follower_check(f);
 }
 
+void u9i_follower_turn(u9i_follower *f)
+{
+    f->astray = f->held = false;
+}
+
 void u9i_follower_release(u9i_follower *f)
 {
     if (f->watch) u9i_watch_close(f->watch);

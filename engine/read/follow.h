@@ -52,6 +52,9 @@ void u9i_follower_release(u9i_follower *follower);
 /* The reader was sent elsewhere: what was known of where it stood is forgotten. */
 void u9i_follower_forget(u9i_follower *follower);
 
+/* The reader goes back: from its place, which it has kept also where an error took its way on from it. */
+void u9i_follower_turn(u9i_follower *follower);
+
 /* As u9i_reader_step. U9_END: no more may be shown now. */
 U9_MUST_CHECK u9_err u9i_follower_step(u9i_follower *follower, u9i_step *step, u9_fault *fault);
 

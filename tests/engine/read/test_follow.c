@@ -5,6 +5,7 @@
  * In the simulated world a wait lets tasks run and time pass, so a test waits for an hour and is done at once.
  */
 #include "tests/engine/log/trimmed.h"
+#include "tests/engine/scarce.h"
 #include "tests/plain_file.h"
 #include "tests/suites.h"
 
@@ -185,6 +186,31 @@ START_TEST(what_is_written_and_not_durable_is_shown_to_who_asked_for_it_only) /*
     take_up_to(&written, 19);
     stop(&durable);
     stop(&written);
+    close_log(w);
+}
+END_TEST
+
+/* What is written one cursor of a handle has read: the other one comes to it, and holds it back. */
+START_TEST(what_another_cursor_of_the_handle_has_read_is_held_back_until_it_is_durable) /* [M-10] */
+{
+    u9_record r;
+    u9_log *w = open_careless();
+    commit_text(w, "first");
+    append_fillers(w, 600);
+    following f = follow(at("log")), written = follow_on(f.log, U9_SHOW_WRITTEN);
+    ck_assert_uint_gt(take(&written), 100);
+    for (unsigned i = 0; i < 2; i++) {
+        ck_assert_uint_eq(take(&f), 1);
+        ck_assert_int_eq(u9_cursor_wait(f.cursor, 0), U9_AGAIN);
+        if (_i == 0) break;
+        ck_assert_int_eq(u9_cursor_prev(f.cursor, &r), U9_OK); /* back from there, and on again */
+        ck_assert_uint_eq(r.ordinal, --f.next);
+        if (i == 1) ck_assert_int_eq(u9_cursor_wait(f.cursor, 0), U9_OK);
+    }
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    take_up_to(&f, 600);
+    u9_cursor_close(written.cursor);
+    stop(&f);
     close_log(w);
 }
 END_TEST
@@ -1035,6 +1061,71 @@ START_TEST(whatever_happens_each_record_is_shown_once_and_not_before_it_is_durab
 }
 END_TEST
 
+/* One call of a follower while something else fails: memory, or a call of this kind. */
+static u9_err call_badly(following *f, unsigned call, u9_record *r)
+{
+    static const sim_kind kinds[] = {SIM_READ, SIM_EVICT, SIM_OPEN, SIM_STAT, SIM_LIST, SIM_SIZE};
+    enum { KINDS = sizeof kinds / sizeof *kinds };
+    unsigned how = (unsigned)rand() % (KINDS + 3), nth = 1 + (unsigned)rand() % 5;
+    if (call == 1) how = KINDS; /* the writer's calls are made meanwhile */
+    u9_err err;
+    if (how < KINDS) sim_fail(kinds[how], nth, rand() % 2 ? ENOSPC : EINVAL, rand() % 4 == 0);
+    else scarce_begin(SCARCE_MEMORY, how == KINDS ? 0 : nth, 0, how == KINDS + 1);
+    if (call == 0) err = u9_cursor_wait(f->cursor, 0);
+    else if (call == 1) err = u9_cursor_wait(f->cursor, 30);
+    else if (call == 2) err = u9_cursor_follow(f->cursor, rand() % 2 ? U9_SHOW_WRITTEN : U9_SHOW_DURABLE);
+    else if (call == 3) err = u9_cursor_prev(f->cursor, r);
+    else if (call == 4) err = u9_cursor_event_fd(f->cursor) < 0 ? U9_AGAIN : U9_OK;
+    else err = u9_cursor_next(f->cursor, r);
+    if (how >= KINDS) (void)scarce_end(NULL);
+    sim_mend();
+    return err;
+}
+
+/* A follower whose calls fail shows each record as it is, none twice, and none is passed without a word. */
+START_TEST(whatever_fails_meanwhile_a_follower_passes_no_record_without_a_word) /* [M-10] */
+{
+    enum { STEPS = 300 };
+    u9_options o = _i % 2 ? writer_options() : small_options();
+    o.policy = U9_POLICY_NONE;
+    srand((unsigned)_i + 1);
+    u9_log *w = open_writer(at("log"), &o);
+    following f = follow(at("log"));
+    u9_record r;
+    for (unsigned step = 0; step < STEPS; step++) {
+        unsigned what = (unsigned)rand() % 40, call = (unsigned)rand() % 12;
+        if (what < 4 && _i % 2) append_pieces(w, 6); /* some of it is written, and not durable yet */
+        else if (what < 12) append_fillers(w, 1 + (unsigned)rand() % 3);
+        else if (what < 18) ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        else if (what < 20) sim_advance((uint64_t)rand() % 1500000);
+        else if (what == 20) close_log(w), w = open_writer(at("log"), &o);
+        else if (what == 21) sim_remove(at("log/.live"));
+        bool told = false;
+        u9_err err = call_badly(&f, call, &r);
+        u9_fault fault;
+        u9_cursor_fault(f.cursor, &fault);
+        if (err < 0) ck_assert_msg(fault.err == err && fault.text[0] != 0, "%u: %s: %s", call, u9_err_name(err), fault.text);
+        ck_assert_msg(err >= 0 || err == U9_IO || err == U9_NOMEM || err == U9_CORRUPT, "%u: %s: %s", call, u9_err_name(err), fault.text);
+        told = err == U9_CORRUPT;
+        if (call < 3 || call == 4 || (err != U9_OK && !told)) continue;
+        if (told && call == 3) f.next = 0; /* what was lost in front of it is not asked for */
+        if (err != U9_OK) {
+            do err = u9_cursor_next(f.cursor, &r);
+            while (err == U9_CORRUPT);
+            if (err != U9_OK) continue;
+            f.next = r.ordinal; /* behind what was told */
+        }
+        if (call == 3) ck_assert_uint_eq(r.ordinal + 1, f.next);
+        else ck_assert_uint_eq(r.ordinal, f.next);
+        f.next = call == 3 ? r.ordinal : r.ordinal + 1;
+    }
+    uint64_t last = u9_log_next(w) - 1;
+    close_log(w);
+    take_up_to(&f, last);
+    stop(&f);
+}
+END_TEST
+
 /* At once; in a store when its word has come. */
 static bool is_readable(int fd)
 {
@@ -1083,6 +1174,7 @@ Suite *suite_follow(void)
     tcase_add_loop_test(tc, a_cursor_that_came_to_the_end_waits_from_there, 0, 2);
     tcase_add_test(tc, who_waits_is_woken_by_each_commit);
     tcase_add_test(tc, what_is_written_and_not_durable_is_shown_to_who_asked_for_it_only);
+    tcase_add_loop_test(tc, what_another_cursor_of_the_handle_has_read_is_held_back_until_it_is_durable, 0, 2);
     tcase_add_test(tc, nothing_is_shown_that_is_not_durable_also_where_the_cursor_begins);
     tcase_add_test(tc, a_frame_that_begins_where_what_is_durable_ends_is_not_shown);
     tcase_add_test(tc, what_a_writer_left_is_settled_before_a_follower_shows_it);
@@ -1117,6 +1209,7 @@ Suite *suite_follow(void)
     tcase_add_checked_fixture(many, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(many, 120);
     tcase_add_loop_test(many, whatever_happens_each_record_is_shown_once_and_not_before_it_is_durable, 0, 12);
+    tcase_add_loop_test(many, whatever_fails_meanwhile_a_follower_passes_no_record_without_a_word, 0, 8);
     suite_add_tcase(suite, many);
     return suite;
 }

@@ -382,6 +382,74 @@ START_TEST(whatever_a_log_is_its_keys_find_what_a_cursor_shows)
 }
 END_TEST
 
+/* A lookup's answer by a handle whose log is not what it was. */
+static void expect_any(u9_err err, const u9_record *r, const events *known)
+{
+    MUST_SAY(err == U9_OK || err == U9_ABSENT || err == U9_CORRUPT || err == U9_LIMIT || err == U9_IO || err == U9_VERSION, "seed %llu: %s",
+             (unsigned long long)said, u9_err_name(err));
+    if (err != U9_OK || known == NULL) return;
+    event e = event_of(r);
+    MUST_SAY(find(known, &e) != NULL, "seed %llu: nobody wrote %s", (unsigned long long)said, event_text(&e));
+}
+
+static void look_up_anyhow(u9_log *log, const events *known)
+{
+    static uint8_t rooms[AT_ONCE][ROOM];
+    uint8_t raw[AT_ONCE][16];
+    u9_lookup many[AT_ONCE];
+    u9_record r;
+    u9_fault fault;
+    unsigned count = 0;
+    for (uint64_t i = 0; i < AT_ONCE; i++)
+        many[i] = (u9_lookup){.key = key_of(draw(KEYS / 4), raw[i]), .buf = rooms[i], .cap = draw(9) ? ROOM : 30};
+    for (uint64_t i = 0; i < AT_ONCE; i++) expect_any(u9_log_get(log, &many[i].key, rooms[i], many[i].cap, &r, &fault), &r, known);
+    if (u9_log_get_many(log, many, AT_ONCE, &fault) == U9_OK)
+        for (uint64_t i = 0; i < AT_ONCE; i++) expect_any(many[i].err, &many[i].record, known);
+    u9_err err = u9_log_versions(log, &many[0].key, count_version, &count, &fault);
+    MUST_SAY(err != U9_ABSENT || count == 0, "seed %llu: %u are absent", (unsigned long long)said, count);
+}
+
+/* By another handle: what comes of it is all the same. */
+static void index_anyhow(void)
+{
+    static u9_err (*const each[])(const char *, const u9_index_options *, u9_index_report *, u9_fault *) = {u9_indexes_build, u9_indexes_build,
+                                                                                                   u9_indexes_check, u9_indexes_drop};
+    u9_index_report report = {.size = sizeof report};
+    u9_index_options o = {.size = sizeof o, .io = io_of(at("log")), .memory = draw(2)};
+    u9_fault fault = {.err = U9_OK};
+    u9_err err = each[draw(4)](at("log"), &o, &report, &fault);
+    MUST_SAY(err == U9_OK || (fault.err == err && fault.text[0] != 0), "seed %llu: %s, %s", (unsigned long long)said, u9_err_name(err), fault.text);
+}
+
+START_TEST(keys_of_a_log_that_is_ruined_find_what_was_or_is_there)
+{
+    unsigned seeds = thorough(20, 1000), read = 0;
+    if (getenv("U9_SEED")) seeds = 1, _i = atoi(getenv("U9_SEED"));
+    for (uint64_t seed = (uint64_t)_i * seeds; seed < (uint64_t)(_i + 1) * seeds; seed++) {
+        events known = {.all = NULL}, told = {.all = NULL};
+        u9_log *log;
+        make(seed);
+        add_records(&known);
+        bool proven = draw(2);
+        u9_options o = {.size = sizeof o, .on_damage = note_damage_event, .on_damage_ctx = &told, .io = io_of(at("log")),
+                        .verify = proven ? U9_VERIFY_ALWAYS : U9_VERIFY_FIRST, .cache_memory = draw(2), .index_memory = draw(2) ? 1 << 20 : 0};
+        if (draw(2)) index_anyhow();
+        if (u9_log_open(at("log"), &o, &log, NULL) == U9_OK) {
+            for (unsigned n = 0; n < STEPS; n++) {
+                if (n % 10 == 9) ruin(at("log")), add_records(&known);
+                if (n % 14 == 13) index_anyhow();
+                look_up_anyhow(log, proven ? &known : NULL);
+            }
+            close_log(log);
+            read++;
+        }
+        drop_events(&known);
+        drop_events(&told);
+    }
+    ck_assert_uint_gt(read, seeds / 2);
+}
+END_TEST
+
 Suite *suite_ruined(void)
 {
     Suite *suite = suite_create("ruined");
@@ -394,6 +462,7 @@ Suite *suite_ruined(void)
     tcase_add_checked_fixture(keys, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(keys, 60);
     tcase_add_loop_test(keys, whatever_a_log_is_its_keys_find_what_a_cursor_shows, 0, LOTS);
+    tcase_add_loop_test(keys, keys_of_a_log_that_is_ruined_find_what_was_or_is_there, 0, LOTS);
     suite_add_tcase(suite, keys);
     suite_add_tcase(suite, tc);
     return suite;
