@@ -325,7 +325,7 @@ static u9i_lookups *lookups_of(u9_log *log)
     pthread_mutex_init(&k->lock, NULL);
     u9i_tabling_open(&k->tabling);
     u9i_lookups *there = NULL;
-    log->forget_lookups = u9i_view_forget;
+    __atomic_store_n(&log->forget_lookups, u9i_view_forget, __ATOMIC_RELAXED); /* by whoever comes at the same time, too */
     if (__atomic_compare_exchange_n(&log->lookups, &there, k, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) return k;
     pthread_mutex_destroy(&k->lock);
     u9i_tabling_close(&k->tabling, false);
@@ -638,6 +638,7 @@ static u9_err make_index(u9_log *log, u9i_view *v, u9i_indexed *s, u9_fault *fau
     }
     free(firsts.all);
     u9i_index_close(&s->index);
+    if (err == U9_IO && u9i_no_file(-sys)) return U9_AGAIN; /* it was trimmed just now: a fresh view tells */
     return u9i_fault(fault, err, U9I_AT(.path = log->source.path, .segment = f->number, .sys = err == U9_IO ? sys : 0),
                      "cannot open the segment");
 }

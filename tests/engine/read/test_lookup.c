@@ -262,6 +262,37 @@ START_TEST(a_record_in_parts_is_found_by_its_key_at_once_and_later)
 }
 END_TEST
 
+/* [L-10] A segment that is gone at any one look at it, as after a trim, is looked for anew: that is no failure to read. */
+START_TEST(a_segment_that_goes_while_it_is_looked_up_is_no_failure)
+{
+    model *m = calloc(1, sizeof *m);
+    m->kind = "muid";
+    model_drawn = 9;
+    model_draw_keys(m);
+    u9_log *w = model_open(m, U9_CREATE);
+    for (size_t i = 0; i < KEYS - 1; i++) model_append(w, m, i, true);
+    close_log(w);
+    u9_index_report report = {.size = sizeof report};
+    u9_index_options io = {.size = sizeof io, .io = sim_io()};
+    ck_assert_int_eq(u9_indexes_build(LOG, &io, &report, NULL), U9_OK);
+    unsigned fired = sim_fired(), n = 0;
+    do {
+        uint8_t buf[ROOM];
+        u9_record r;
+        u9_fault fault = {.text = ""};
+        u9_log *log = model_open(m, U9_READ);
+        fired = sim_fired();
+        sim_fail(SIM_OPEN, ++n, ENOENT, false);
+        u9_err err = u9_log_get(log, &(u9_key){m->keys[0].raw, m->keys[0].size}, buf, sizeof buf, &r, &fault);
+        sim_mend();
+        ck_assert_msg(err == U9_OK, "open %u: %d %s", n, err, fault.text);
+        close_log(log);
+    } while (sim_fired() > fired);
+    ck_assert_uint_gt(n, 2);
+    free(m);
+}
+END_TEST
+
 /*
  * [K-3] Frames that are compressed have memory of their own, which others get when they have their place, before they are
  * written: what is found is the newest record all the same, and itself.
@@ -877,6 +908,7 @@ Suite *suite_lookup(void)
     tcase_add_loop_test(t, a_damaged_index_changes_no_answer, 0, 4);
     tcase_add_test(t, a_reader_sees_what_a_writer_beside_it_commits);
     tcase_add_loop_test(t, a_record_in_parts_is_found_by_its_key_at_once_and_later, 0, 2);
+    tcase_add_test(t, a_segment_that_goes_while_it_is_looked_up_is_no_failure);
     tcase_add_loop_test(t, what_is_compressed_is_found_until_it_is_written_and_then, 0, 4);
     tcase_add_test(t, a_record_larger_than_is_handed_out_is_found_in_all_ways);
     tcase_add_loop_test(t, get_many_reads_what_it_lacks_together, 0, 4);
