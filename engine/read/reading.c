@@ -6,6 +6,7 @@
  */
 #include "engine/log/handle.h"
 #include "engine/os/process.h"
+#include "engine/read/lookup.h"
 #include "engine/read/part_walk.h"
 #include "engine/read/reader.h"
 
@@ -119,6 +120,16 @@ static u9_err find_record(u9_reading *r, const u9_record *record)
     return body.kind == U9I_BODY_RECORDS ? find_in_body(r, &body, record) : U9_CORRUPT;
 }
 
+/* The record where it is said to stand. U9_CORRUPT, U9_ABSENT: it does not. */
+static u9_err open_record_at(u9_reading *r, const u9_record *record, u9_fault *fault)
+{
+    u9_err err = open_its_segment(r, record->segment, fault);
+    if (err != U9_OK) return err;
+    err = find_record(r, record);
+    if (err == U9_CORRUPT) return refuse_reading(r, record->frame, "B-6", fault);
+    return err == U9_OK ? err : u9i_source_fault(&r->log->source, &r->it, err, fault);
+}
+
 u9_err u9_record_open(u9_log *log, const u9_record *record, u9_reading **out, u9_fault *fault)
 {
     if (log == NULL || record == NULL || out == NULL)
@@ -135,11 +146,11 @@ u9_err u9_record_open(u9_log *log, const u9_record *record, u9_reading **out, u9
     r->log = log;
     r->size = record->size;
     r->ordinal = record->ordinal;
-    u9_err err = open_its_segment(r, record->segment, fault);
-    if (err == U9_OK) {
-        err = find_record(r, record);
-        if (err == U9_CORRUPT) (void)!refuse_reading(r, record->frame, "B-6", fault);
-        else if (err != U9_OK) (void)u9i_source_fault(&log->source, &r->it, err, fault);
+    u9_err err = open_record_at(r, record, fault);
+    if (log->writing && (err == U9_CORRUPT || err == U9_ABSENT)) { /* a lookup may have shown it before it was written */
+        u9i_iterator_close(&r->it);
+        err = u9i_lookup_sync(log, fault);
+        if (err == U9_OK) err = open_record_at(r, record, fault);
     }
     if (err != U9_OK) {
         u9_record_close(r);

@@ -68,7 +68,8 @@ U9_API void u9_append_abort(u9_append *append);
  * `frame`, `at` and `size`; nothing else of `record` is used, and it need not live on. It may be opened again
  * later, while its segment is there. The log must stay open. One thread at a time uses a reading. Close with
  * u9_record_close. U9_ARG: an argument is NULL; U9_ABSENT: its segment is not there (any more); U9_CORRUPT: no such
- * record stands there; U9_IO, U9_NOMEM, U9_STATE.
+ * record stands there; U9_IO, U9_NOMEM, U9_STATE; of a handle that writes, which writes it first where that was not done
+ * yet, those of u9_log_sync.
  */
 U9_API U9_MUST_CHECK u9_err u9_record_open(u9_log *log, const u9_record *record, u9_reading **out, u9_fault *fault);
 

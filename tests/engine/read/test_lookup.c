@@ -336,6 +336,32 @@ START_TEST(what_is_compressed_is_found_until_it_is_written_and_then)
 }
 END_TEST
 
+/* [K-3] What is too long for the buffer is read in pieces, though it was not yet written when it was found. */
+START_TEST(what_does_not_fit_the_buffer_is_opened_before_anybody_wrote_it)
+{
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .kind = "rkey", .lz4 = _i, .policy = U9_POLICY_NONE};
+    u9_key key = {"a", 1};
+    u9_log *w;
+    u9_record r;
+    u9_reading *reading;
+    uint8_t got[64], values[] = {0x83, 0x31, 'x', 0x85};
+    size_t n;
+    ck_assert_int_eq(u9_log_open(LOG, &o, &w, NULL), U9_OK);
+    for (unsigned i = 0; i < 20; i++) {
+        values[0] = (uint8_t)(0x80 + i);
+        ck_assert_int_eq(u9_log_append(w, &key, values, sizeof values, NULL), U9_OK);
+        ck_assert_int_eq(u9_log_get(w, &key, NULL, 0, &r, NULL), U9_LIMIT);
+        ck_assert_uint_eq(r.ordinal, i);
+        ck_assert_int_eq(u9_record_open(w, &r, &reading, NULL), U9_OK);
+        ck_assert_int_eq(u9_record_read(reading, r.size - r.values_size, got, sizeof got, &n, NULL), U9_OK);
+        ck_assert_uint_eq(n, sizeof values);
+        ck_assert_mem_eq(got, values, n);
+        u9_record_close(reading);
+    }
+    close_log(w);
+}
+END_TEST
+
 static void append_small(u9_log *w, unsigned i)
 {
     char text[8];
@@ -909,6 +935,7 @@ Suite *suite_lookup(void)
     tcase_add_test(t, a_reader_sees_what_a_writer_beside_it_commits);
     tcase_add_loop_test(t, a_record_in_parts_is_found_by_its_key_at_once_and_later, 0, 2);
     tcase_add_test(t, a_segment_that_goes_while_it_is_looked_up_is_no_failure);
+    tcase_add_loop_test(t, what_does_not_fit_the_buffer_is_opened_before_anybody_wrote_it, 0, 2);
     tcase_add_loop_test(t, what_is_compressed_is_found_until_it_is_written_and_then, 0, 4);
     tcase_add_test(t, a_record_larger_than_is_handed_out_is_found_in_all_ways);
     tcase_add_loop_test(t, get_many_reads_what_it_lacks_together, 0, 4);
