@@ -418,12 +418,29 @@ static u9_err settle_seek(u9_cursor *c, u9_err err)
     return err;
 }
 
+/* A follower goes by the log as it is now: what is sought may stand in a segment that was begun since it looked last. */
+static u9_err look_anew(u9_cursor *c)
+{
+    u9i_reader now = {.catalog = NULL};
+    if (c->follower == NULL) return U9_OK;
+    u9_err err = u9i_source_catalog(&c->log->source, &now.catalog, &c->fault);
+    if (err != U9_OK) return err;
+    now.only = now.catalog->count;
+    now.missing_end = now.catalog->missing_count;
+    if (now.only > 0) u9i_reader_share(&c->reader, &now);
+    u9i_catalog_unref(now.catalog);
+    u9i_cursor_go(c, start_of(c));
+    return U9_OK;
+}
+
 u9_err u9_cursor_seek(u9_cursor *c, const u9_seek *to)
 {
     u9_err err = u9i_cursor_allow(c, to);
     if (c == NULL || err != U9_OK) return err;
     c->trimmed.reason = U9_R_NONE;
     c->fault.err = U9_OK;
+    err = look_anew(c);
+    if (err != U9_OK) return settle_seek(c, err);
     return settle_seek(c, to->size == sizeof *to ? seek_kind(c, to) : refuse_seek(c, "to.size is not sizeof(u9_seek)"));
 }
 
@@ -433,6 +450,8 @@ u9_err u9_cursor_bisect(u9_cursor *c, u9_bisect_fn *test, void *ctx)
     if (c == NULL || err != U9_OK) return err;
     c->trimmed.reason = U9_R_NONE;
     if (c->reader.ranged) return settle_seek(c, refuse_seek(c, "the cursor is one of a range of bytes"));
+    err = look_anew(c);
+    if (err != U9_OK) return settle_seek(c, err);
     return settle_seek(c, seek_to(c, &(sought){.by = BY_TEST, .test = test, .ctx = ctx}));
 }
 
@@ -449,7 +468,8 @@ u9_err u9_cursor_within(u9_cursor *c, const u9_bounds *b)
     c->since_us = b->since_us;
     c->until_us = b->until_us;
     c->run_end = 0;
-    return settle_seek(c, seek_start(c));
+    err = look_anew(c);
+    return settle_seek(c, err == U9_OK ? seek_start(c) : err);
 }
 
 u9_err u9_log_seek(u9_log *log, const u9_seek *to, u9_cursor **out, u9_fault *fault)

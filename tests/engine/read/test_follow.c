@@ -866,6 +866,36 @@ START_TEST(a_follower_that_is_sent_to_the_end_goes_on_with_what_comes_then)
 END_TEST
 
 /* Where each look is a row of requests, and what is done is told from anywhere: none is taken while nothing is told. */
+/* [Q-2] [M-10] In segments that were begun since it came to the end, too; by the handle that writes (_i 1), and by another. */
+START_TEST(a_follower_is_sent_to_what_was_written_since)
+{
+    enum { ALL = 12 };
+    static uint8_t filler[40000];
+    u9_options o = small_options();
+    u9_log *w = open_writer(at("log"), &o);
+    following f = _i ? follow_on(w, U9_SHOW_DURABLE) : follow(at("log"));
+    u9_record r;
+    for (uint64_t n = 0; n < ALL; n++) {
+        append_bytes(w, filler, sizeof filler);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        if (n == 0) ck_assert_uint_eq(take(&f), 1);
+        if (n % 4 != 3) continue;
+        u9_seek to = {.size = sizeof to, .kind = U9_SEEK_ORDINAL, .number = n};
+        ck_assert_int_eq(u9_cursor_seek(f.cursor, &to), U9_OK);
+        ck_assert_int_eq(u9_cursor_next(f.cursor, &r), U9_OK);
+        ck_assert_uint_eq(r.ordinal, n);
+        ck_assert_int_eq(u9_cursor_next(f.cursor, &r), U9_END);
+        to.number = 1;
+        ck_assert_int_eq(u9_cursor_seek(f.cursor, &to), U9_OK);
+        f.next = 1;
+        ck_assert_uint_eq(take(&f), n);
+    }
+    if (_i) u9_cursor_close(f.cursor);
+    else stop(&f);
+    close_log(w);
+}
+END_TEST
+
 START_TEST(where_looks_are_dear_who_asks_again_is_told_nothing_without_one)
 {
     static u9i_watch_type dear;
@@ -1199,6 +1229,7 @@ Suite *suite_follow(void)
     tcase_add_test(tc, who_goes_back_from_where_he_follows_comes_to_where_he_began_to);
     tcase_add_loop_test(tc, who_goes_back_from_what_is_held_back_comes_to_it_again, 0, 3);
     tcase_add_loop_test(tc, a_follower_that_is_sent_to_the_end_goes_on_with_what_comes_then, 0, 3);
+    tcase_add_loop_test(tc, a_follower_is_sent_to_what_was_written_since, 0, 2);
     tcase_add_test(tc, where_looks_are_dear_who_asks_again_is_told_nothing_without_one);
     tcase_add_test(tc, a_log_that_is_removed_is_an_error_of_the_wait);
     tcase_add_test(tc, what_cannot_be_followed_is_refused);
