@@ -392,8 +392,10 @@ static u9_err get_from_writer(u9_log *log, lookup *l, u9_fault *fault)
     u9i_written_spot spots[2];
     unsigned count;
     u9_err err = u9i_writer_find(&log->writer, l->key, l->buf, l->cap, &r, spots, &count);
-    if (err == U9_LIMIT && r.frame == 0 && u9i_lookup_sync(log, NULL) == U9_OK) /* who reads it in pieces must know where it stands */
-        err = u9i_writer_find(&log->writer, l->key, l->buf, l->cap, &r, spots, &count);
+    if (err == U9_LIMIT && r.frame == 0) { /* who reads it in pieces must know where it stands */
+        u9_err placed = u9i_writer_find_written(&log->writer, l->key, spots, &count);
+        if (placed != U9_CORRUPT) err = placed; /* U9_ABSENT: its file is sealed by now, and the view has it */
+    }
     if (err == U9_AGAIN) {
         err = U9_ABSENT;
         for (unsigned i = 0; i < count && err == U9_ABSENT; i++) err = get_written(log, l, &spots[i], fault);

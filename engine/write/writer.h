@@ -285,6 +285,9 @@ static inline bool u9i_writer_has_begun(const u9i_writer *writer)
 U9_MUST_CHECK u9_err u9i_writer_find(u9i_writer *writer, const u9_key *key, void *buf, size_t cap, u9_record *out,
                                      u9i_written_spot spots[2], unsigned *count);
 
+/* Once all that is appended now is written: the same of what has its place. U9_AGAIN, U9_ABSENT, U9_CORRUPT. */
+U9_MUST_CHECK u9_err u9i_writer_find_written(u9i_writer *writer, const u9_key *key, u9i_written_spot spots[2], unsigned *count);
+
 /* The lock, and what is to be woken when it is given back. */
 void u9i_writer_lock(u9i_writer *writer);
 void u9i_writer_unlock(u9i_writer *writer);

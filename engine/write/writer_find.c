@@ -176,6 +176,15 @@ static bool is_lent(const lent_from *from, const u9i_written_spot *spot)
     return from->segment != 0 && (spot->segment > from->segment || (spot->segment == from->segment && last * U9I_ALIGN >= from->pos));
 }
 
+/* The first that is not yet written of those that are sequenced. The lock is held. */
+static lent_from first_lent(const u9i_writer *w)
+{
+    const u9i_slots *slots = &w->slots;
+    const u9i_frame_out *first = &slots->slots[slots->written % U9I_SLOTS];
+    if (slots->written == slots->sequenced) return (lent_from){.segment = 0};
+    return (lent_from){.segment = file_of(w, first), .pos = first->at.pos};
+}
+
 /* In what is not yet written, the newest first. `*parts`: it is there in parts, and is to be written first. */
 static bool find_in_slots(u9i_writer *w, const key_search *s, bool *parts, lent_from *lent)
 {
@@ -189,8 +198,7 @@ static bool find_in_slots(u9i_writer *w, const key_search *s, bool *parts, lent_
         lock_settled(w, f);
         bool gone = n - 1 < slots->written; /* since: it is in the file, and among the keys */
         if (!gone && f->packed && n - 1 < slots->sequenced) {
-            const u9i_frame_out *first = &slots->slots[slots->written % U9I_SLOTS];
-            *lent = (lent_from){.segment = file_of(w, first), .pos = first->at.pos};
+            *lent = first_lent(w);
             gone = true;
         }
         *parts = !gone && is_in_parts(w, s, f);
@@ -217,6 +225,31 @@ static u9_err find_in_keys(u9i_file_keys *k, const u9_key *key, u9i_written_spot
     return err;
 }
 
+/* By the keys of frames that have their place, `now` and, if there is one, the old file's. */
+static u9_err find_placed(u9i_writer *w, const u9_key *key, unsigned now, bool old, const lent_from *lent, u9i_written_spot spots[2],
+                          unsigned *count)
+{
+    u9_err err = find_in_keys(&w->keys[now], key, &spots[0]);
+    *count = err == U9_OK;
+    if (err != U9_CORRUPT && old) err = find_in_keys(&w->keys[now ^ 1], key, &spots[*count]);
+    if (err == U9_CORRUPT) return err;
+    if (old) *count += err == U9_OK;
+    for (unsigned i = 0; i < *count; i++)
+        if (is_lent(lent, &spots[i]) && u9i_writer_sync(w, NULL) != U9_OK) return U9_CORRUPT;
+    return *count > 0 ? U9_AGAIN : U9_ABSENT;
+}
+
+u9_err u9i_writer_find_written(u9i_writer *w, const u9_key *key, u9i_written_spot spots[2], unsigned *count)
+{
+    if (u9i_writer_sync(w, NULL) != U9_OK) return U9_CORRUPT;
+    u9i_writer_lock(w);
+    lent_from lent = first_lent(w);
+    unsigned now = w->keys_now;
+    bool old = w->keys[now ^ 1].old;
+    u9i_writer_unlock(w);
+    return find_placed(w, key, now, old, &lent, spots, count);
+}
+
 u9_err u9i_writer_find(u9i_writer *w, const u9_key *key, void *buf, size_t cap, u9_record *out, u9i_written_spot spots[2],
                        unsigned *count)
 {
@@ -225,21 +258,10 @@ u9_err u9i_writer_find(u9i_writer *w, const u9_key *key, void *buf, size_t cap, 
     lent_from lent;
     u9i_writer_lock(w);
     bool found = find_in_slots(w, &s, &parts, &lent);
-    if (parts) {
-        u9i_writer_unlock(w);
-        if (u9i_writer_sync(w, NULL) != U9_OK) return U9_CORRUPT;
-        u9i_writer_lock(w);
-    }
     unsigned now = w->keys_now;
     bool old = w->keys[now ^ 1].old;
     u9i_writer_unlock(w);
+    if (parts) return u9i_writer_find_written(w, key, spots, count);
     if (found) return out->bytes ? U9_OK : U9_LIMIT;
-    u9_err err = find_in_keys(&w->keys[now], key, &spots[0]);
-    *count = err == U9_OK;
-    if (err != U9_CORRUPT && old) err = find_in_keys(&w->keys[now ^ 1], key, &spots[*count]);
-    if (err == U9_CORRUPT) return err;
-    if (old) *count += err == U9_OK;
-    for (unsigned i = 0; i < *count; i++)
-        if (is_lent(&lent, &spots[i]) && u9i_writer_sync(w, NULL) != U9_OK) return U9_CORRUPT;
-    return *count > 0 ? U9_AGAIN : U9_ABSENT;
+    return find_placed(w, key, now, old, &lent, spots, count);
 }
