@@ -100,7 +100,7 @@ static u9_err find_rest(repair *r)
         return u9i_fault(r->fault, U9_ABSENT, U9I_AT(.path = r->path, .rule = "M-9"),
                          "nothing is left of the log but its mark: there is no end to go on from. Put its segments back, or begin a "
                          "new log in another directory (or in this one, once .mark is moved away)");
-    if (r->plan.goes_on || r->plan.number <= loss->mark.segment) /* somebody without the lock was at it */
+    if (r->plan.number <= loss->mark.segment) /* somebody without the lock was at it */
         return u9i_fault(r->fault, U9_STATE, U9I_AT(.path = r->path, .rule = "M-9"), "the log changed meanwhile");
     loss->next_ordinal = r->plan.end.ordinal;
     loss->lost = loss->mark.ordinal > loss->next_ordinal ? loss->mark.ordinal - loss->next_ordinal : 0;

@@ -283,6 +283,38 @@ START_TEST(what_cannot_be_given_up_is_refused_with_the_reason)
 }
 END_TEST
 
+static unsigned goes_at;
+
+static void take_mark_away(unsigned nth)
+{
+    if (nth == goes_at) sim_remove(beside(at("log"), ".mark"));
+}
+
+/* Somebody is at it without the lock: a session would take a number that was given. */
+START_TEST(a_mark_that_goes_while_its_loss_is_given_up_is_told_so) /* [M-9] */
+{
+    unsigned told = 0;
+    make_log();
+    uint64_t n = segments_in(at("log"));
+    for (uint64_t i = n; i > n - 3; i--) remove_log(segment_path(at("log"), i));
+    copy_log(at("log"), at("lost"));
+    for (goes_at = 1; goes_at <= 8; goes_at++) {
+        u9_loss loss;
+        u9_fault fault;
+        remove_log(at("log"));
+        copy_log(at("lost"), at("log"));
+        sim_before_list(take_mark_away);
+        u9_err err = accept_loss(at("log"), 1, &loss, &fault);
+        sim_before_list(NULL);
+        bool changed = err == U9_STATE && strstr(fault.text, "changed meanwhile");
+        ck_assert_msg(err == U9_OK || err == U9_ABSENT || err == U9_IO || changed, "%u: %s: %s", goes_at, u9_err_name(err), fault.text);
+        if (err != U9_OK) ck_assert_uint_eq(segments_in(at("log")), n - 3);
+        told += changed;
+    }
+    ck_assert_uint_gt(told, 0);
+}
+END_TEST
+
 START_TEST(what_may_be_behind_a_link_that_leads_nowhere_is_not_given_up) /* [L-4] [M-9] */
 {
     make_log();
@@ -477,6 +509,7 @@ Suite *suite_repair(void)
     tcase_add_test(t, old_marks_are_kept_and_never_overwritten);
     tcase_add_test(t, a_log_that_meets_its_mark_is_not_touched);
     tcase_add_test(t, what_cannot_be_given_up_is_refused_with_the_reason);
+    tcase_add_test(t, a_mark_that_goes_while_its_loss_is_given_up_is_told_so);
     tcase_add_test(t, what_may_be_behind_a_link_that_leads_nowhere_is_not_given_up);
     tcase_add_test(t, damage_at_the_marks_place_is_no_older_state);
     tcase_add_test(t, logs_of_each_key_kind_can_be_given_up);

@@ -43,6 +43,44 @@ static void spoil_end(const char *log)
     remove_mark(log);
 }
 
+static void note_damage(void *out, const u9_damage *d)
+{
+    *(u9_damage *)out = *d;
+}
+
+/* The session behind it could not tell what stands there; now nobody can read it. */
+START_TEST(an_unknown_end_that_cannot_be_read_is_told_up_to_where_that_ends)
+{
+    enum { BLOCK = 4096 };
+    forged_segment s = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&s, "r", 4);
+    uint64_t end = s.end, dark = (end + BLOCK - 1) / BLOCK * BLOCK;
+    forged_segment next = forge_begin(2, 1, &s, U9I_TAIL_UNKNOWN);
+    forge_records(&next, "s", 3);
+    forge_end(&next, U9I_END_CLOSING);
+    memset(s.bytes + end, 0x5a, dark + 3 * BLOCK - end);
+    s.size = dark + 3 * BLOCK;
+    forge_save(&s, at("log"));
+    forge_save(&next, at("log"));
+    forge_free(&s);
+    forge_free(&next);
+    for (unsigned spoilt = 0; spoilt < 4; spoilt++) {
+        u9_damage d = {.begin = 0};
+        u9_report r = {.size = sizeof r};
+        u9_check_options o = {.size = sizeof o, .io = io_of(at("log")), .on_damage = note_damage, .ctx = &d};
+        sim_clear();
+        if (spoilt > 0) sim_spoil(segment_path(at("log"), 1), dark, dark + spoilt * BLOCK, EIO, 0);
+        ck_assert_int_eq(u9_check(at("log"), &o, &r, NULL), U9_OK);
+        ck_assert_uint_eq(r.records, 7);
+        ck_assert_uint_eq(r.damages, 1);
+        ck_assert_int_eq(d.verdict, U9_V_UNKNOWN);
+        ck_assert_uint_eq(d.begin, end);
+        ck_assert_uint_eq(d.end, spoilt > 0 ? dark + 3 * BLOCK : d.end);
+        ck_assert_int_eq(d.reason == U9_R_UNREADABLE, spoilt > 0);
+    }
+}
+END_TEST
+
 /* How many ends are told as unknown; nothing else is, but what a stop leaves. */
 static size_t unknown_in(const char *log, uint64_t records)
 {
@@ -265,6 +303,7 @@ Suite *suite_tails(void)
     Suite *suite = suite_create("tails");
     TCase *files = tcase_create("files"), *sim = tcase_create("sim");
     tcase_add_checked_fixture(files, fixture_setup, fixture_teardown);
+    tcase_add_test(files, an_unknown_end_that_cannot_be_read_is_told_up_to_where_that_ends);
     tcase_add_test(files, ends_that_were_unknown_are_accepted_whoever_went_on_behind_them);
     tcase_add_test(files, all_that_are_there_are_accepted_at_once);
     tcase_add_test(files, an_end_that_comes_to_be_unknown_later_is_told);

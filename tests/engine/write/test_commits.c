@@ -9,16 +9,13 @@
 #include "tests/suites.h"
 
 #include "engine/log/handle.h"
-#include "engine/write/row.h"
 
-#include <u9/large.h>
 #include <u9/lookup.h>
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -586,62 +583,6 @@ START_TEST(a_record_is_found_while_its_frame_is_compressed)
 }
 END_TEST
 
-static void *sync_log(void *w)
-{
-    return (void *)(intptr_t)u9_log_sync(w);
-}
-
-enum { LARGE = 3 << 20 };
-
-static void *append_in_parts(void *w)
-{
-    static uint8_t bytes[LARGE];
-    uint8_t head[9];
-    size_t n = u9_value_head(U9_BYTES, LARGE, head);
-    u9_append *a;
-    u9_err err = u9_append_begin(w, NULL, 1, n + LARGE, &a, NULL);
-    if (err == U9_OK) err = u9_append_write(a, head, n);
-    if (err == U9_OK) err = u9_append_write(a, bytes, LARGE);
-    if (err == U9_OK) err = u9_append_end(a, NULL);
-    return (void *)(intptr_t)err;
-}
-
-/* Who has sealed a part waits for its place: the lock was given back. */
-static bool part_waits(u9i_writer *w)
-{
-    u9i_writer_lock(w);
-    bool waits = w->row.open && w->slots.sealed > w->slots.sequenced && !w->slots.filling;
-    u9i_writer_unlock(w);
-    return waits;
-}
-
-/* [C-6] */
-START_TEST(a_part_is_placed_once_another_has_synced)
-{
-    u9_log *w = open_packing();
-    pthread_t threads[2];
-    void *err;
-    append_mib(w, 2);
-    ck_assert_int_eq(u9_log_sync(w), U9_OK);
-    append_mib(w, 2);
-    sim_hold(SIM_SYNC, 1);
-    ck_assert_int_eq(pthread_create(&threads[0], NULL, sync_log, w), 0);
-    sim_wait_held();
-    ck_assert_int_eq(pthread_create(&threads[1], NULL, append_in_parts, w), 0);
-    while (!part_waits(&w->writer)) usleep(100);
-    sim_let_go();
-    for (unsigned i = 0; i < 2; i++) {
-        ck_assert_int_eq(pthread_join(threads[i], &err), 0);
-        ck_assert_int_eq((int)(intptr_t)err, U9_OK);
-    }
-    close_log(w);
-    seen *s = look(at("log"));
-    ck_assert_uint_eq(s->damage_count, 0);
-    ck_assert_uint_eq(s->report.next_ordinal, 4 * 16 + 1);
-    forget(s);
-}
-END_TEST
-
 /* What the nth reservation adds to the log's one file: [begin, end); false: no more. */
 static bool find_reserve(unsigned nth, uint64_t *begin, uint64_t *end)
 {
@@ -805,7 +746,6 @@ Suite *suite_commits(void)
     tcase_set_timeout(beside, 20);
     tcase_add_test(beside, appends_go_on_while_space_ahead_is_reserved);
     tcase_add_test(beside, a_record_is_found_while_its_frame_is_compressed);
-    tcase_add_test(beside, a_part_is_placed_once_another_has_synced);
     suite_add_tcase(s, beside);
     return s;
 }

@@ -362,6 +362,22 @@ START_TEST(a_session_without_an_append_writes_nothing_but_what_makes_the_log) /*
 END_TEST
 
 /* {F17} */
+/* Other places than a file system may have longer ones. */
+START_TEST(a_path_that_is_too_long_is_refused)
+{
+    char path[5000];
+    u9_options o = writer_options();
+    u9_fault fault;
+    u9_log *w;
+    size_t n = (size_t)snprintf(path, sizeof path, "%s", at("log"));
+    for (; n < sizeof path - 1; n++) path[n] = n % 100 ? 'x' : '/';
+    path[n] = 0;
+    sim_make_dir(path);
+    ck_assert_int_eq(u9_log_open(path, &o, &w, &fault), U9_LIMIT);
+    ck_assert_ptr_nonnull(strstr(fault.text, "too long"));
+}
+END_TEST
+
 START_TEST(a_new_file_is_synced_before_its_directory) /* [W-4] */
 {
     u9_log *w = open_sized(at("log"), 0);
@@ -1622,6 +1638,7 @@ Suite *suite_writer(void)
     tcase_add_test(order, megabytes_under_way_in_reverse_order_read_back);
     tcase_add_test(order, a_session_without_an_append_writes_nothing_but_what_makes_the_log);
     tcase_add_test(order, a_new_file_is_synced_before_its_directory);
+    tcase_add_test(order, a_path_that_is_too_long_is_refused);
     tcase_add_test(order, nothing_is_durable_while_the_directory_cannot_be_synced);
     tcase_add_test(order, a_roll_syncs_the_old_then_opens_the_new_then_seals);
     tcase_add_test(order, a_roll_and_a_seal_read_nothing);
