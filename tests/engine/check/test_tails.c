@@ -303,7 +303,6 @@ Suite *suite_tails(void)
     Suite *suite = suite_create("tails");
     TCase *files = tcase_create("files"), *sim = tcase_create("sim");
     tcase_add_checked_fixture(files, fixture_setup, fixture_teardown);
-    tcase_add_test(files, an_unknown_end_that_cannot_be_read_is_told_up_to_where_that_ends);
     tcase_add_test(files, ends_that_were_unknown_are_accepted_whoever_went_on_behind_them);
     tcase_add_test(files, all_that_are_there_are_accepted_at_once);
     tcase_add_test(files, an_end_that_comes_to_be_unknown_later_is_told);
@@ -313,6 +312,7 @@ Suite *suite_tails(void)
     tcase_add_test(files, what_no_session_goes_on_with_is_refused);
     suite_add_tcase(suite, files);
     tcase_add_checked_fixture(sim, fixture_setup_sim, fixture_teardown);
+    tcase_add_test(sim, an_unknown_end_that_cannot_be_read_is_told_up_to_where_that_ends);
     tcase_add_test(sim, a_stop_anywhere_leaves_it_told_or_accepted);
     tcase_set_timeout(sim, 60);
     suite_add_tcase(suite, sim);
