@@ -386,5 +386,6 @@ u9_err u9i_carve_join(u9i_carving *c)
         uint64_t length;
         c->report->broken += !(c->wounds[i].dark && unread) && signed_header(c, &c->wounds[i], header, &length) != NULL;
     }
+    for (size_t i = 0; i < c->image_count && !unread; i++) c->report->unread += c->images[i].missed; /* read at first, and not again */
     return U9_OK;
 }

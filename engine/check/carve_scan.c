@@ -33,8 +33,11 @@ u9_err u9i_carve_no_memory(const u9i_carving *c)
 bool u9i_carve_read(const u9i_carving *c, uint32_t image, uint64_t at, void *bytes, size_t n)
 {
     size_t got = 0;
-    const u9i_image *i = &c->images[image];
-    return at <= i->size && n <= i->size - at && u9i_file_read(i->file, at, bytes, n, &got) == 0 && got == n;
+    u9i_image *i = &c->images[image];
+    if (at > i->size || n > i->size - at) return false;
+    bool read = u9i_file_read(i->file, at, bytes, n, &got) == 0 && got == n;
+    if (!read) i->missed = n;
+    return read;
 }
 
 bool u9i_carve_fetch(const u9i_carving *c, const u9i_fragment *f)

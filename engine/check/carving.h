@@ -24,6 +24,7 @@ typedef struct u9i_image {
     char name[256];
     u9i_file *file;
     uint64_t size;
+    uint64_t missed; /* bytes of the last look that failed; 0: none did */
 } u9i_image;
 
 /* A frame: in one piece, or up to `split` at `at` and from there on at `rest`. */

@@ -1473,6 +1473,36 @@ static void make_small_image(void)
     free(more);
 }
 
+/* A list of 16 frames is full: one more is put together from two pieces, or though it is damaged. */
+static void make_full_image(bool in_pieces)
+{
+    enum { BLOCK = 4096, LISTED = 16 };
+    forged_segment s = forge_begin(1, 1, NULL, U9I_TAIL_NONE); /* has one */
+    for (unsigned i = 1; i < LISTED; i++) (void)forge_records(&s, "r", 1);
+    forge_pad(&s);
+    uint64_t large = forge_records(&s, "large", 300), cut = large + BLOCK;
+    forge_pad(&s);
+    MUST(s.end > cut + BLOCK);
+    uint8_t *all = calloc(1, s.size);
+    memcpy(all, s.bytes + (in_pieces ? cut : 0), in_pieces ? s.size - cut : s.size);
+    if (in_pieces) memcpy(all + s.size - cut, s.bytes, cut);
+    else all[large + 20] ^= 1;
+    write_file(at("image"), all, s.size);
+    free(all);
+    forge_save(&s, at("place"));
+    forge_free(&s);
+}
+
+static void make_joined_image(void)
+{
+    make_full_image(true);
+}
+
+static void make_broken_image(void)
+{
+    make_full_image(false);
+}
+
 /* What stands behind the data of a sealed segment is damaged. */
 static void make_unsealed(void)
 {
@@ -1800,6 +1830,8 @@ static const trial small[] = {
     {make_small_harmed, salvage, true, false},
     {make_unknown, accept_tails, true, false},
     {make_small_image, carve, true, false},
+    {make_joined_image, carve, true, false},
+    {make_broken_image, carve, true, false},
     {make_begun, snapshot_on_remains, true, false},
     {make_small, snapshot_behind_trim, true, false},
     {make_plain, salvage, true, false},
