@@ -303,6 +303,11 @@ static u9_err waver(uint64_t *told)
     return done_with(c, err == U9_END ? worst : err);
 }
 
+static u9_err waver_mended(uint64_t *told)
+{
+    return turned(&way.mends, waver, told);
+}
+
 /* The second file of the log, alone: from a place in it, a record of it in pieces, and both ways. */
 static u9_err read_single(uint64_t *told)
 {
@@ -1581,6 +1586,7 @@ static const trial reading[] = {
     {make_headless, get_many_mended, false, false},
     {make_row, waver, false, false},
     {make_damaged, waver, false, false},
+    {make_headless, waver_mended, false, false},
     {make_odd, waver, false, false},
     {make_trimmed, waver, false, false},
     {make_large, waver, false, false},

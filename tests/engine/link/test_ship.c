@@ -716,6 +716,30 @@ START_TEST(a_sender_stops_at_damage_and_says_so)
 END_TEST
 
 /* [T-12] What costs no record is told, and what is in front of the first record that is wanted is not even that. */
+/* Nobody knows how many there were. */
+START_TEST(an_end_that_was_unknown_stops_a_sender)
+{
+    side s;
+    size_t size;
+    forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&f, "r", 4);
+    forged_segment next = forge_begin(2, 1, &f, U9I_TAIL_UNKNOWN);
+    forge_records(&next, "s", 3);
+    forge_end(&next, U9I_END_CLOSING);
+    memset(f.bytes + f.size, 0x5a, 700);
+    f.size += 700;
+    forge_save(&f, at("from"));
+    forge_save(&next, at("from"));
+    forge_free(&f);
+    forge_free(&next);
+    free(record(at("from"), 0, &size, &s));
+    ck_assert_int_eq(s.err, U9_CORRUPT);
+    ck_assert_int_eq(s.report.damaged, 1);
+    ck_assert_uint_eq(s.report.records, 4);
+    ck_assert_ptr_nonnull(strstr(s.fault.text, "records of the log are lost"));
+}
+END_TEST
+
 START_TEST(damage_that_costs_nothing_that_is_wanted_does_not_stop_a_sender)
 {
     static const struct {
@@ -1051,6 +1075,7 @@ Suite *suite_ship(void)
     tcase_add_test(no, a_sender_stops_at_damage_and_says_so);
     tcase_add_test(no, a_log_that_nothing_says_the_kind_of_is_sent_to_who_gives_no_options);
     tcase_add_test(no, damage_that_costs_nothing_that_is_wanted_does_not_stop_a_sender);
+    tcase_add_test(no, an_end_that_was_unknown_stops_a_sender);
     tcase_add_test(no, a_record_that_no_log_takes_is_damage);
     tcase_add_test(no, a_sender_stops_where_a_segment_is_missing_and_not_at_a_stray_file);
     tcase_add_test(no, a_log_whose_keys_are_of_no_kind_is_not_sent);

@@ -157,6 +157,33 @@ START_TEST(who_waits_is_woken_by_each_commit) /* [M-10] */
 }
 END_TEST
 
+START_TEST(who_waits_without_memory_is_told_so)
+{
+    unsigned told = 0;
+    session(at("log"), "r", 3, 1);
+    for (unsigned nth = 1; nth <= 4; nth++) {
+        u9_log *r = open_reader(at("log"));
+        u9_cursor *c;
+        u9_record record;
+        u9_fault fault = {.err = U9_OK};
+        ck_assert_int_eq(u9_cursor_open(r, NULL, &c, NULL), U9_OK);
+        ck_assert_int_eq(u9_cursor_follow(c, U9_SHOW_WRITTEN), U9_OK);
+        while (u9_cursor_next(c, &record) == U9_OK) continue;
+        scarce_begin(SCARCE_MEMORY, nth, 0, false);
+        u9_err err = u9_cursor_wait(c, 1);
+        bool failed = scarce_end(NULL) > 0;
+        u9_cursor_fault(c, &fault);
+        ck_assert_msg(err == U9_AGAIN || (failed && err == U9_NOMEM && fault.err == U9_NOMEM), "%s: %s", u9_err_name(err), fault.text);
+        told += err == U9_NOMEM;
+        ck_assert_int_eq(u9_cursor_wait(c, 1), U9_AGAIN);
+        u9_cursor_close(c);
+        close_log(r);
+    }
+    ck_assert_uint_gt(told, 0);
+}
+END_TEST
+
+
 /* A writer that makes nothing durable by itself. */
 static u9_log *open_careless(void)
 {
@@ -1193,6 +1220,7 @@ Suite *suite_follow(void)
     Suite *suite = suite_create("follow");
     TCase *real = tcase_create("real");
     tcase_add_checked_fixture(real, fixture_setup, fixture_teardown);
+    tcase_add_test(real, who_waits_without_memory_is_told_so);
     tcase_add_test(real, the_descriptor_can_be_read_when_something_was_committed_until_that_was_asked_for);
     suite_add_tcase(suite, real);
 
