@@ -5,6 +5,7 @@
  */
 #include "engine/log/handle.h"
 #include "tests/engine/fixture.h"
+#include "tests/engine/scarce.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 
@@ -575,6 +576,28 @@ END_TEST
 
 /* What is remembered */
 
+static u9i_verified shared_marks;
+
+static void note_meanwhile(void)
+{
+    u9i_verified_note(&shared_marks, 3 * BLOCK);
+}
+
+/* Two who note their first frames at once note them in one place. */
+START_TEST(what_two_find_valid_at_once_is_remembered_of_both)
+{
+    u9i_verified_init(&shared_marks, 10 * BLOCK);
+    scarce_amid(SCARCE_MEMORY, 1, note_meanwhile);
+    u9i_verified_note(&shared_marks, BLOCK);
+    (void)scarce_end(NULL);
+    if (!u9i_verified_has(&shared_marks, 3 * BLOCK)) note_meanwhile(); /* no memory was asked for */
+    ck_assert(u9i_verified_has(&shared_marks, BLOCK) && u9i_verified_has(&shared_marks, 3 * BLOCK));
+    ck_assert(!u9i_verified_has(&shared_marks, 2 * BLOCK));
+    u9i_verified_release(&shared_marks);
+}
+END_TEST
+
+
 START_TEST(frames_are_remembered_by_the_place_where_they_begin)
 {
     u9i_verified v;
@@ -826,6 +849,7 @@ Suite *suite_mapped(void)
     tcase_add_test(sim, a_map_that_cannot_be_made_costs_speed_alone);
     tcase_add_test(sim, a_block_that_cannot_be_read_is_the_same_damage_through_a_map);
     tcase_add_test(sim, frames_are_remembered_by_the_place_where_they_begin);
+    tcase_add_test(sim, what_two_find_valid_at_once_is_remembered_of_both);
     tcase_add_test(sim, payloads_are_hashed_first_or_always_or_never);
     tcase_add_loop_test(sim, a_segment_that_has_changed_is_hashed_again_by_the_next_cursor, 0, 2);
     tcase_add_test(sim, check_hashes_all_whatever_is_known);
