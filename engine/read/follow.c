@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LOOKS_MAX = 16 };    /* in one step: of what cannot be looked at each look may say something else */
 enum { LOOK_US = 1000000 }; /* so often it is looked for what no watch tells: another machine's work, a kill, a mark */
 
 static uint64_t look_us(const u9i_env *env)
@@ -289,12 +290,12 @@ u9_err u9i_follower_step(u9i_follower *f, u9i_step *step, u9_fault *fault)
         *step = U9I_STEP_FRAME;
         return U9_OK;
     }
-    for (;;) {
+    for (unsigned looks = 0;;) {
         bool told = false;
         follower_check(f);
         u9_err err = f->reader->backwards ? face_forwards(f->reader, fault) : U9_OK;
         if (err != U9_OK) return err;
-        if (asks(f)) err = find_more(f, step, &told, fault);
+        if (asks(f)) err = looks++ < LOOKS_MAX ? find_more(f, step, &told, fault) : U9_END;
         if (err == U9_IO && has_changed(f)) continue;
         if (err != U9_OK || told) return err;
         err = u9i_reader_step(f->reader, step, fault);

@@ -1041,6 +1041,33 @@ START_TEST(an_error_of_a_read_is_told_and_the_same_call_goes_on) /* [R-11] */
 }
 END_TEST
 
+/* Each look then says something else than the one before: that must not go on for ever. */
+START_TEST(a_follower_that_may_look_at_no_file_any_more_comes_to_an_end)
+{
+    static const sim_kind kinds[] = {SIM_SIZE, SIM_STAT, SIM_READ};
+    for (unsigned nth = 1; nth < 12; nth++) {
+        u9_record r;
+        u9_err err;
+        u9_log *w = open_rolling(at("log"));
+        following f = follow(at("log"));
+        append_fillers(w, 30);
+        if (nth % 3 > 0) ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        if (nth % 3 > 0) take_up_to(&f, u9_log_next(w) - 1);
+        if (nth % 3 > 1) append_fillers(w, 30);
+        uint64_t last = u9_log_next(w) - 1;
+        close_log(w);
+        sim_fail(kinds[_i], nth / 3 + 1, EINVAL, true);
+        while ((err = u9_cursor_next(f.cursor, &r)) == U9_OK) ck_assert_uint_eq(r.ordinal, f.next++);
+        ck_assert(err == U9_IO || err == U9_END || (err == U9_CORRUPT && _i == 2));
+        (void)!u9_cursor_wait(f.cursor, 0);
+        sim_mend();
+        if (err != U9_CORRUPT) take_up_to(&f, last);
+        stop(&f);
+        remove_log(at("log"));
+    }
+}
+END_TEST
+
 /* {F70} Sessions with anything in them, and a follower that looks at any time. */
 START_TEST(whatever_happens_each_record_is_shown_once_and_not_before_it_is_durable) /* [M-10] [W-2] */
 {
@@ -1139,46 +1166,51 @@ static u9_err call_badly(following *f, unsigned call, u9_record *r)
     return err;
 }
 
+static u9_log *kill_writer(u9_log *w)
+{
+    kept_files k = keep_files(at("log"));
+    close_log(w);
+    put_back(&k, at("log"));
+    return NULL;
+}
+
 /* A follower whose calls fail shows each record as it is, none twice, and none is passed without a word. */
 START_TEST(whatever_fails_meanwhile_a_follower_passes_no_record_without_a_word) /* [M-10] */
 {
-    enum { STEPS = 300 };
+    enum { STEPS = 400 };
     u9_options o = _i % 2 ? writer_options() : small_options();
     o.policy = U9_POLICY_NONE;
     srand((unsigned)_i + 1);
     u9_log *w = open_writer(at("log"), &o);
     following f = follow(at("log"));
     u9_record r;
+    bool told = false;
     for (unsigned step = 0; step < STEPS; step++) {
         unsigned what = (unsigned)rand() % 40, call = (unsigned)rand() % 12;
-        if (what < 4 && _i % 2) append_pieces(w, 6); /* some of it is written, and not durable yet */
+        if (w == NULL) w = what < 10 ? open_writer(at("log"), &o) : NULL;
+        else if (what < 4 && _i % 2) append_pieces(w, 6); /* some of it is written, and not durable yet */
         else if (what < 12) append_fillers(w, 1 + (unsigned)rand() % 3);
         else if (what < 18) ck_assert_int_eq(u9_log_sync(w), U9_OK);
         else if (what < 20) sim_advance((uint64_t)rand() % 1500000);
-        else if (what == 20) close_log(w), w = open_writer(at("log"), &o);
+        else if (what == 20) close_log(w), w = NULL;
+        else if (what == 22) w = kill_writer(w);
         else if (what == 21) sim_remove(at("log/.live"));
-        bool told = false;
         u9_err err = call_badly(&f, call, &r);
         u9_fault fault;
         u9_cursor_fault(f.cursor, &fault);
         if (err < 0) ck_assert_msg(fault.err == err && fault.text[0] != 0, "%u: %s: %s", call, u9_err_name(err), fault.text);
         ck_assert_msg(err >= 0 || err == U9_IO || err == U9_NOMEM || err == U9_CORRUPT, "%u: %s: %s", call, u9_err_name(err), fault.text);
-        told = err == U9_CORRUPT;
-        if (call < 3 || call == 4 || (err != U9_OK && !told)) continue;
-        if (told && call == 3) f.next = 0; /* what was lost in front of it is not asked for */
-        if (err != U9_OK) {
-            do err = u9_cursor_next(f.cursor, &r);
-            while (err == U9_CORRUPT);
-            if (err != U9_OK) continue;
-            f.next = r.ordinal; /* behind what was told */
-        }
-        if (call == 3) ck_assert_uint_eq(r.ordinal + 1, f.next);
-        else ck_assert_uint_eq(r.ordinal, f.next);
-        f.next = call == 3 ? r.ordinal : r.ordinal + 1;
+        told |= err == U9_CORRUPT;
+        if (call < 3 || call == 4 || err != U9_OK) continue;
+        if (!told) ck_assert_uint_eq(r.ordinal + (call == 3), f.next);
+        f.next = r.ordinal + (call != 3);
+        told = false; /* what could not be read was passed */
     }
+    if (w == NULL) w = open_writer(at("log"), &o);
     uint64_t last = u9_log_next(w) - 1;
     close_log(w);
-    take_up_to(&f, last);
+    while (told && u9_cursor_next(f.cursor, &r) == U9_OK) f.next = r.ordinal + 1, told = false;
+    if (!told) take_up_to(&f, last);
     stop(&f);
 }
 END_TEST
@@ -1262,6 +1294,7 @@ Suite *suite_follow(void)
     tcase_add_test(tc, a_log_that_is_removed_is_an_error_of_the_wait);
     tcase_add_test(tc, what_cannot_be_followed_is_refused);
     tcase_add_loop_test(tc, an_error_of_a_read_is_told_and_the_same_call_goes_on, 0, 4);
+    tcase_add_loop_test(tc, a_follower_that_may_look_at_no_file_any_more_comes_to_an_end, 0, 3);
     suite_add_tcase(suite, tc);
 
     TCase *many = tcase_create("random");
