@@ -682,7 +682,8 @@ static u9i_catalog *build_catalog(load *l)
     for (size_t i = 0; i < c->count; i++) {
         const u9i_facts *f = u9i_catalog_facts(c, i);
         c->untold |= u9i_facts_on_row(f) && !f->has_open && !f->plain && !f->first; /* what stood in front of it is not known */
-        c->untold |= f->fork.lost != 0 || f->wrong == U9_R_UNREADABLE || (f->wrong == U9_R_FOREIGN && !f->has_open); /* [L-4] [L-9] */
+        c->untold |= f->fork.lost != 0 || f->wrong == U9_R_UNREADABLE; /* [L-9] */
+        c->untold |= f->wrong == U9_R_FOREIGN && !f->has_open;         /* [L-4] */
     }
     if (c->segments && c->count == l->row.count) {
         catalog_check(c);
