@@ -469,7 +469,8 @@ static u9_err sender_part(sender *s, u9_err err, u9_fault *fault)
 static u9_err ask_why(sender *s, u9_err err, u9_fault *fault)
 {
     u9_fault unused;
-    while (sender_two_way(s) && s->told.err == U9_OK && u9i_channel_turn(&s->channel, ANSWER_MS, &unused) == U9_OK) continue;
+    u9_err heard = U9_OK;
+    while (heard == U9_OK && sender_two_way(s) && s->told.err == U9_OK) heard = u9i_channel_turn(&s->channel, ANSWER_MS, &unused);
     if (s->told.err == U9_OK) return err;
     s->report->peer_failed = 1;
     *fault = s->told;

@@ -6,6 +6,9 @@
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 
+#include <u9/large.h>
+
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -151,6 +154,65 @@ START_TEST(an_unfinished_output_can_be_a_source_but_not_of_itself)
 }
 END_TEST
 
+/* A record larger than any body, in parts of a MiB. */
+static void append_larger(u9_log *w)
+{
+    enum { SIZE = 17 << 20 };
+    u9_append *a;
+    uint8_t head[9], *bytes = calloc(1, SIZE);
+    size_t n = u9_value_head(U9_BYTES, SIZE, head);
+    ck_assert_int_eq(u9_append_begin(w, NULL, 1, n + SIZE, &a, NULL), U9_OK);
+    ck_assert_int_eq(u9_append_write(a, head, n), U9_OK);
+    ck_assert_int_eq(u9_append_write(a, bytes, SIZE), U9_OK);
+    ck_assert_int_eq(u9_append_end(a, NULL), U9_OK);
+    free(bytes);
+}
+
+/* Once it is being written, one of its last parts is not what it was, or is not to be read. */
+static int decay(void *ctx, uint64_t done, uint64_t of)
+{
+    int *error = ctx;
+    const char *path = segment_path(at("log"), 1);
+    uint64_t place = (UINT64_C(16) << 20) + 5000;
+    (void)done, (void)of;
+    sim_advance(1000000); /* it is told of time and again */
+    if (*error < 0 || !exists(segment_path(at("out.partial"), 1))) return 0;
+    if (*error == 0) flip_bit(path, place, 1);
+    else sim_spoil(path, place / 4096 * 4096, place / 4096 * 4096 + 4096, *error, 0);
+    *error = -1;
+    return 0;
+}
+
+/* [G-1] */
+START_TEST(a_large_record_that_decays_while_it_is_saved_is_told_as_lost)
+{
+    static const struct {
+        int error;
+        u9_err err;
+    } rows[] = {{0, U9_OK}, {EIO, U9_OK}, {ENXIO, U9_IO}};
+    u9_options w = small_options();
+    w.segment_size = 32 << 20;
+    u9_log *log = open_writer(at("log"), &w);
+    append_larger(log);
+    append_text(log, "behind");
+    close_log(log);
+    int error = rows[_i].error;
+    u9_report r = {.size = sizeof r};
+    u9_fault fault;
+    uint64_t saved = 0;
+    u9_check_options o = {.size = sizeof o, .io = io_of(at("log")), .on_progress = decay, .ctx = &error};
+    u9_err err = u9_salvage(at("log"), at("out"), &o, &r, &saved, &fault);
+    ck_assert_msg(err == rows[_i].err, "%s: %s", u9_err_name(err), err ? fault.text : "");
+    ck_assert_int_eq(error, -1);
+    if (err != U9_OK) return;
+    ck_assert_uint_ge(r.damages, 1);
+    seen *s = look(at("out"));
+    ck_assert_uint_eq(s->count, 1);
+    ck_assert(has_text(s, "behind"));
+    forget(s);
+}
+END_TEST
+
 Suite *suite_salvage(void)
 {
     Suite *suite = suite_create("salvage");
@@ -165,5 +227,10 @@ Suite *suite_salvage(void)
     tcase_add_test(tc, an_unfinished_output_with_something_else_in_it_is_not_cleared);
     tcase_add_test(tc, an_unfinished_output_can_be_a_source_but_not_of_itself);
     suite_add_tcase(suite, tc);
+    TCase *large = tcase_create("large");
+    tcase_add_checked_fixture(large, fixture_setup_sim, fixture_teardown);
+    tcase_set_timeout(large, 30);
+    tcase_add_loop_test(large, a_large_record_that_decays_while_it_is_saved_is_told_as_lost, 0, 3);
+    suite_add_tcase(suite, large);
     return suite;
 }
