@@ -73,7 +73,7 @@ static void put_strange(forged_segment *f)
     (void)forge_frame(f, body, size, count);
 }
 
-static void put_frames(forged_segment *f, bool parts, bool strange)
+static void put_frames(forged_segment *f, bool parts)
 {
     row r = {.size = 0};
     for (uint64_t n = draw(24); n > 0 || r.size > 0; n -= n > 0) {
@@ -82,12 +82,12 @@ static void put_frames(forged_segment *f, bool parts, bool strange)
         if (parts && r.size == 0 && draw(4) == 0) begin_row(&r);
         if (r.size > 0 && draw(3) > 0) put_part(f, &r);
         else if (draw(8) == 0) forge_promise(f);
-        else if (strange && draw(16) == 0) put_strange(f);
+        else if (draw(16) == 0) put_strange(f);
         else (void)forge_records(f, "r", 1 + (uint32_t)draw(20));
     }
 }
 
-static void forge_log(const char *log, bool strange)
+void forge_any(const char *log)
 {
     forged_segment f[SEGMENTS];
     unsigned count = 1 + (unsigned)draw(SEGMENTS);
@@ -96,7 +96,7 @@ static void forge_log(const char *log, bool strange)
         u9i_tail tail = i == 0 ? U9I_TAIL_NONE : draw(3) == 0 ? U9I_TAIL_TORN : U9I_TAIL_ROLLED;
         f[i] = forge_begin(i + 1, 1, i ? &f[i - 1] : NULL, tail);
         if (i > 0 && tail == U9I_TAIL_ROLLED && draw(2) == 0) forge_end(&f[i - 1], U9I_END_SEALING);
-        put_frames(&f[i], parts, strange);
+        put_frames(&f[i], parts);
     }
     if (draw(3) > 0) forge_end(&f[count - 1], U9I_END_CLOSING);
     else if (draw(2) == 0) forge_pad(&f[count - 1]);
@@ -104,16 +104,6 @@ static void forge_log(const char *log, bool strange)
         forge_save(&f[i], log);
         forge_free(&f[i]);
     }
-}
-
-void forge_any(const char *log)
-{
-    forge_log(log, true);
-}
-
-void forge_known(const char *log)
-{
-    forge_log(log, false);
 }
 
 static void append_in_parts(u9_log *w, size_t size)

@@ -15,10 +15,9 @@ uint64_t draw(uint64_t below);
 /*
  * Makes a log of 1 to 4 segments, frame by frame: records, records in parts with other frames between them, empty
  * frames, promises, fill; closed, sealed, torn off, with and without a named end. Some frames hold what is no record, or one
- * in a form of a later version: not those of forge_known.
+ * in a form of a later version.
  */
 void forge_any(const char *log);
-void forge_known(const char *log);
 
 /* The same by a writer of ours: rolls, LZ4, large records, a mark; closed or crashed. */
 void write_any(const char *log);
