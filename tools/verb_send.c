@@ -145,7 +145,8 @@ int verb_send(int argc, char **argv)
     static const struct argp parser = {
         option_table, parse, "LOG",
         "Sends the records of LOG, with their keys and batches, to standard output, for `u9 recv`. Where "
-        "records are lost to damage it stops, and the exit status is 3.",
+        "records are lost to damage it stops, and the exit status is 3. A log that was trimmed goes only to where the records "
+        "before are; its first copy is made by `u9 snapshot --copy` or `u9 merge`.",
         NULL, NULL, NULL};
     struct send s = {.options = {.size = sizeof s.options, .out = STDOUT_FILENO, .in = -1}};
     s.options.ctx = &s;

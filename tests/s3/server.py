@@ -3,8 +3,8 @@
 
 Buckets are folders of DIR, objects files in them (a key's slashes are slashes). It has GET with Range, PUT (also of a copy),
 DELETE, LIST v2 in pages of three, uploads in parts, If-None-Match; path style alone. Each request's signature (SigV4)
-is checked, and the hash of its body. The keys are AK and SK. It writes its port into PORTFILE, once it listens, and a line
-for each request into DIR/requests: METHOD KEY?QUERY RANGE STATUS.
+is checked, and the hash of its body. The keys are u9-tester and u9-tests-secret. It writes its port into PORTFILE, once it
+listens, and a line for each request into DIR/requests: METHOD KEY?QUERY RANGE STATUS.
 
 Faults are asked for by the file DIR/faults, a line each, which is used up line by line by the requests that it fits:
 
@@ -30,7 +30,7 @@ import urllib.parse
 import uuid
 from xml.sax.saxutils import escape
 
-KEYS = {"AK": "SK"}
+KEYS = {"u9-tester": "u9-tests-secret"}
 PAGE = 3
 TAIL = "+/=&"  # of tokens: they are to be encoded
 root, portfile = sys.argv[1:3]

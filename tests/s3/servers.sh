@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # `tree`, `tmp` and `server` are those of who sources it. shellcheck disable=SC2154
-# tests/s3/servers.sh: S3 for tests, with the bucket `bucket` and the keys AK and SK, which are in the environment, as the
-# endpoint is once there is a server. Sourced; claims.sh and `tree`, the root of the tree, are there when one is started.
-export AWS_ACCESS_KEY_ID=AK AWS_SECRET_ACCESS_KEY=SK AWS_REGION=us-east-1
+# tests/s3/servers.sh: S3 for tests, with the bucket `bucket` and the keys u9-tester and u9-tests-secret, which are in the
+# environment, as the endpoint is once there is a server. Sourced; claims.sh and `tree`, the root of the tree, are there when one is started.
+export AWS_ACCESS_KEY_ID=u9-tester AWS_SECRET_ACCESS_KEY=u9-tests-secret AWS_REGION=us-east-1
 unset AWS_SESSION_TOKEN AWS_PROFILE AWS_ENDPOINT_URL_S3 AWS_SHARED_CREDENTIALS_FILE U9_S3_CACHE U9_S3_CACHE_SIZE
 
 endpoint() { # URL
@@ -56,6 +56,6 @@ make_bucket() {
 
 # A request of the tests' own, which needs curl.
 ask() {
-    curl -sS --fail --aws-sigv4 aws:amz:us-east-1:s3 -u AK:SK \
+    curl -sS --fail --aws-sigv4 aws:amz:us-east-1:s3 -u u9-tester:u9-tests-secret \
         -H "x-amz-content-sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" "$@"
 }

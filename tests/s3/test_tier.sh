@@ -348,14 +348,14 @@ odd_answers() {
 # [TR-8]
 credentials() {
     mkdir -p .aws
-    printf '[other]\naws_access_key_id = XX\n[default]\naws_access_key_id = AK\naws_secret_access_key = SK\nregion = eu-west-1\n' >.aws/credentials
+    printf '[other]\naws_access_key_id = XX\n[default]\naws_access_key_id = u9-tester\naws_secret_access_key = u9-tests-secret\nregion = eu-west-1\n' >.aws/credentials
     claim 'keys from the file in the home' same \
         "$(unset AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_REGION && digest s3://bucket/a/log)" "$(digest s3://bucket/a/log)"
     sed 's/default/mine/' .aws/credentials >keys && rm -r .aws
     claim 'or from the one that is named' same \
         "$(unset AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY && AWS_PROFILE=mine AWS_SHARED_CREDENTIALS_FILE=keys digest s3://bucket/a/log)" \
         "$(digest s3://bucket/a/log)"
-    claim 'no list has keys in it' test "$(grep -c -a -e SK -e AK log/.tier)" = 0
+    claim 'no list has keys in it' test "$(grep -c -a -e u9-tests-secret -e u9-tester log/.tier)" = 0
 }
 
 # [TR-9]

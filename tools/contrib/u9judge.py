@@ -388,7 +388,11 @@ def main():
         judge.segment(log.taken[0])
     else:
         judge.whole_log(path)
+    sys.stdout.flush()
     sys.exit(1 if judge.damaged else 0)
 
 if __name__ == '__main__':
-    main()
+    try:
+        main()
+    except BrokenPipeError:
+        os._exit(1)  # nobody reads on

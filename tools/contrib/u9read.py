@@ -471,7 +471,11 @@ def main():
     reader = Reader(row, not os.path.isdir(path))
     for s, after in zip(row, row[1:] + [None]):
         reader.segment(s, after.before if after and after.open and after.before.boundary == s.boundary else None)
+    sys.stdout.flush()
     sys.exit(1 if reader.damaged else 0)
 
 if __name__ == '__main__':
-    main()
+    try:
+        main()
+    except BrokenPipeError:
+        os._exit(1)  # nobody reads on
