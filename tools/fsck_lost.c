@@ -408,8 +408,8 @@ static void advise_repair(advice *a)
         advise(a, "u9fsck --repair %.200s says what could be given up for good, and changes nothing", a->path);
     if (!t->ran) return;
     if (t->safe + t->unsafe > 0)
-        advise(a, "u9fsck --repair %s-%c %.200s mends that; --undo takes it back", t->heal ? "--heal " : "",
-               t->unsafe > 0 ? 'y' : 'p', a->path);
+        advise(a, "u9fsck --repair %s%s-%c %.200s mends that%s takes it back", t->heal ? "--heal " : "", t->shared ? "--linked " : "",
+               t->unsafe > 0 ? 'y' : 'p', a->path, t->shared ? ", in a snapshot with the same file too; --undo --linked" : "; --undo");
     else if (!t->heal && *heal)
         advise(a, "u9fsck --repair --heal %.200s looks for flipped bits, too", a->path);
     if (t->heal && t->gave_up)

@@ -44,7 +44,8 @@ typedef struct tool_loss {
 typedef struct tool_tried {
     int ran;             /* not 0: a repair, which looked for flipped bits, too, (heal) and had not the time for all (gave_up) */
     int heal, gave_up;
-    uint64_t safe, unsafe; /* places that could still be mended, by -p and only by -y */
+    uint64_t safe, unsafe; /* places that could still be mended, by -p and only by -y, */
+    int shared;          /*   not 0: some in files with other names */
     int saved;           /* not 0: a salvage ran, and no other step is due */
     int loss_known;      /* not 0: whether the log is older than its mark was asked, and this is the answer */
     u9_loss_state loss;

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 uint64_t tool_parse_span_ms(const char *text)
@@ -39,10 +40,18 @@ static const char *const sentences[] = {
     [U9_REPAIR_INDEX] = "an index, by which keys are found",
 };
 
+/* What a snapshot shares would be changed with the log. [U-1] */
+static bool has_other_names(const u9_repair_step *s)
+{
+    struct stat st;
+    return s->kind != U9_REPAIR_INDEX && s->to == NULL && stat(s->path, &st) == 0 && st.st_nlink > 1;
+}
+
 static void on_step(void *ctx, const u9_repair_step *s)
 {
     tool_repair *r = ctx;
     r->safe += s->safe && s->kind != U9_REPAIR_INDEX;
+    r->shared |= has_other_names(s);
     int doing = r->mode == TOOL_MEND_ALL || (r->mode == TOOL_MEND_SAFE && s->safe);
     if (r->json) {
         json_t *json = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:b}", "type", "step", "kind", u9_repair_name(s->kind),
@@ -132,6 +141,7 @@ static void note_tried(const tool_repair *t, const u9_repair_report *r, tool_tri
     tried->ran = 1;
     tried->heal = t->heal_ms > 0;
     tried->gave_up = r->gave_up;
+    tried->shared = t->shared;
     if (t->mode == TOOL_MEND_SAY) tried->safe = t->safe;
     if (t->mode == TOOL_MEND_SAY) tried->unsafe = r->steps - t->safe;
     else tried->unsafe = r->left;

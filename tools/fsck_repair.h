@@ -25,7 +25,8 @@ typedef struct tool_repair {
     uint64_t heal_ms; /* 0: no search */
     int (*stopped)(void); /* asked while it searches */
     FILE *told;       /* set by tool_repair_log: where steps are told, */
-    uint64_t safe;    /*   and how many of them are safe */
+    uint64_t safe;    /*   how many of them are safe, */
+    int shared;       /*   and whether one is of a file with other names */
 } tool_repair;
 
 enum { TOOL_FSCK_CLEAN = 0, TOOL_FSCK_CORRECTED = 1, TOOL_FSCK_OPERATIONAL = 8, TOOL_FSCK_CANCELLED = 32 };

@@ -73,6 +73,8 @@ refuses() {
     cp -R whole linked
     flip "$(segment linked 1)" 3
     ln "$(segment linked 1)" spare
+    ends 4 'next: u9fsck --repair --linked -p linked mends that, in a snapshot' 'who only says what can be mended names the option for a file with another name' \
+        "$fsck" --repair linked
     ends 8 'hard links' 'a file with another name is not changed' "$fsck" --repair -p linked
     claim 'and what would change it is said' grep -q 'with --linked all its names are changed at once' err
     ends 1 'mended' 'but with --linked' "$fsck" --repair -p --linked linked
