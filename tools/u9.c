@@ -60,13 +60,16 @@ static int help(void)
     return tool_finish(TOOL_DONE);
 }
 
-/* The verb that `word` may have been meant to be; NULL: none. */
-static const char *meant_verb(const char *word)
+/* The verb, or option without one, that `word` may have been meant to be; NULL: none. */
+static const char *meant_word(const char *word)
 {
+    static const char *const options[] = {"--help", "--version"};
     const char *meant = NULL;
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < VERBS; i++)
         if (tool_is_nearer(word, verbs[i].name, &best)) meant = verbs[i].name;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (tool_is_nearer(word, options[i], &best)) meant = options[i];
     return meant;
 }
 
@@ -94,8 +97,8 @@ int main(int argc, char **argv)
         if (verbs[i].for_people) tool_fold(&stdout);
         return tool_finish(verbs[i].run(argc - 1, argv + 1));
     }
-    const char *meant = meant_verb(word);
-    if (meant) tool_usage("unknown verb '%s'; did you mean `u9 %s`? `u9 --help` lists the verbs", word, meant);
-    tool_usage("unknown %s '%s'; `u9 --help` lists the verbs", *word == '-' ? "option" : "verb",
-               word);
+    const char *what = *word == '-' ? "option" : "verb", *meant = meant_word(word);
+    if (strcmp(word, "fsck") == 0 || strcmp(word, "check") == 0) tool_usage("unknown verb '%s'; `u9fsck` checks a log", word);
+    if (meant) tool_usage("unknown %s '%s'; did you mean `u9 %s`? `u9 --help` lists the verbs", what, word, meant);
+    tool_usage("unknown %s '%s'; `u9 --help` lists the verbs", what, word);
 }

@@ -10,6 +10,8 @@ verbs() {
     claim 'a verb with a slip: which one was meant' only "^u9: unknown verb 'apend'; did you mean .u9 append.?" "$u9" apend
     claim 'or one that is cut short' only 'did you mean .u9 snapshot.?' "$u9" snap
     claim 'what is near to none is not guessed' only "unknown verb 'frobnicate'; .u9 --help. lists the verbs" "$u9" frobnicate
+    claim 'an option with a slip' only "^u9: unknown option '--hlep'; did you mean .u9 --help.?" "$u9" --hlep
+    claim 'what another tool does' only "^u9: unknown verb 'fsck'; .u9fsck. checks a log" "$u9" fsck
     claim 'an option is no verb' only "unknown option '--frob'; .u9 --help. lists the verbs" "$u9" --frob
 }
 
