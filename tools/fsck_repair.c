@@ -209,7 +209,7 @@ int tool_undo_repair(const tool_repair *t)
         return tool_put_object(json) == TOOL_DONE ? TOOL_FSCK_CORRECTED : TOOL_FSCK_OPERATIONAL;
     }
     if (!t->quiet && steps > 0)
-        printf("%s: %" PRIu64 " place%s as before the last repair; indexes that it made are gone\n", t->path,
+        printf("%s: %" PRIu64 " place%s as before that repair; indexes that it made are gone\n", t->path,
                steps, steps == 1 ? " is" : "s are");
     else if (!t->quiet) printf("%s: the indexes that the last repair made are gone\n", t->path);
     if (!t->quiet && more_is_saved(t->path)) printf("%s: once more --undo takes back the repair before that\n", t->path);

@@ -87,8 +87,8 @@ static int refuse(const struct trim *t, const u9_fault *fault)
     int status = tool_read_fault(t->ask.path, fault);
     tool_say_refused(t->ask.path, fault);
     if (fault->err == U9_LOCKED)
-        tool_say(0, "a log that is being written is trimmed by its writer: u9_log_trim, or the options keep_bytes and "
-                    "keep_age_us of u9_log_open; `u9 append --keep SIZE --keep-age AGE`");
+        tool_say(0, "a log that is being written is trimmed by its writer: `u9 append --keep SIZE --keep-age AGE`; in a program "
+                    "u9_log_trim, or u9_log_open with keep_bytes and keep_age_us");
     return status;
 }
 

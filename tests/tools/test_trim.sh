@@ -109,7 +109,7 @@ beside_a_writer() {
     echo x >&7
     read -r _ <&8
     ends 1 'another writer has the log' 'beside a writer nothing is dropped' "$u9" trim log6 --keep 128K
-    claim 'and the options that do it are named' grep -q 'keep_bytes and keep_age_us.*u9 append --keep SIZE --keep-age AGE' err
+    claim 'and the options that do it are named' grep -q 'u9 append --keep SIZE --keep-age AGE.*keep_bytes and keep_age_us' err
     ends 0 'would drop' '--dry-run may look' "$u9" trim log6 --keep 128K --dry-run
     exec 7>&-
     wait
