@@ -146,9 +146,12 @@ static char *pool_of(const u9i_address_type *type, u9i_env *e)
 
 static bool take_address(const u9i_address_type *type, u9i_env *e, const parts *p, char *why, size_t size)
 {
-    if (!take_string(pool_of(type, e), type->pool_size, p->pool, p->pool_size) || p->name_size > NAME_MAX_SIZE ||
-        (type->named && p->name_size == 0)) {
+    if (!take_string(pool_of(type, e), type->pool_size, p->pool, p->pool_size) || (type->named && p->name_size == 0)) {
         snprintf(why, size, "an address is %s", type->form);
+        return false;
+    }
+    if (p->name_size > NAME_MAX_SIZE) {
+        snprintf(why, size, "NAME in %s has %u bytes at most", type->form, NAME_MAX_SIZE);
         return false;
     }
     return take_options(type, e, p->options, why, size) && type->complete(e, why, size);

@@ -440,12 +440,16 @@ END_TEST
 
 START_TEST(an_address_that_is_none_is_told)
 {
+    static char far[5000];
+    memset(far, 'x', sizeof far - 1);
+    memcpy(far, "rados:u9/", 9);
     static const struct {
         const char *path, *says;
     } wrong[] = {
         {"rados:", "rados:POOL/NAME"}, {"rados:/x", "rados:POOL/NAME"}, {"rados:pool", "rados:POOL/NAME"},
         {"rados:u9/x?colour=red", "'colour=red' is none of"}, {"rados:u9/x?lease=0.1", "'lease=0.1' is none of"},
-        {"rados:u9/x?timeout=0", "'timeout=0' is none of"}, {"rados:u9/x?conf", "'conf' is none of"}};
+        {"rados:u9/x?timeout=0", "'timeout=0' is none of"}, {"rados:u9/x?conf", "'conf' is none of"},
+        {far, "NAME in rados:POOL/NAME has 4096 bytes at most"}};
     u9_log *log;
     const char *any = address("x", "");
     (void)env_at(&any);

@@ -71,6 +71,14 @@ static void take_up_to(following *f, uint64_t last)
     ck_assert_uint_eq(f->next, last + 1);
 }
 
+/* Takes up to record number `last`: from files at once, in a store as it is told [RD-9]. */
+static void take_told(following *f, uint64_t last)
+{
+    if (sim_is_away()) take_up_to(f, last);
+    else (void)take(f);
+    ck_assert_uint_eq(f->next, last + 1);
+}
+
 static void commit_text(u9_log *w, const char *text)
 {
     append_text(w, text);
@@ -905,8 +913,9 @@ START_TEST(a_follower_is_sent_to_what_was_written_since)
     for (uint64_t n = 0; n < ALL; n++) {
         append_bytes(w, filler, sizeof filler);
         ck_assert_int_eq(u9_log_sync(w), U9_OK);
-        if (n == 0) ck_assert_uint_eq(take(&f), 1);
+        if (n == 0) take_told(&f, 0);
         if (n % 4 != 3) continue;
+        if (sim_is_away()) take_told(&f, n);
         u9_seek to = {.size = sizeof to, .kind = U9_SEEK_ORDINAL, .number = n};
         ck_assert_int_eq(u9_cursor_seek(f.cursor, &to), U9_OK);
         ck_assert_int_eq(u9_cursor_next(f.cursor, &r), U9_OK);
