@@ -151,7 +151,7 @@ static bool take_address(const u9i_address_type *type, u9i_env *e, const parts *
         return false;
     }
     if (p->name_size > NAME_MAX_SIZE) {
-        snprintf(why, size, "NAME in %s has %u bytes at most", type->form, NAME_MAX_SIZE);
+        snprintf(why, size, "an address is %s, and that has %u bytes at most behind the pool", type->form, NAME_MAX_SIZE);
         return false;
     }
     return take_options(type, e, p->options, why, size) && type->complete(e, why, size);

@@ -449,7 +449,7 @@ START_TEST(an_address_that_is_none_is_told)
         {"rados:", "rados:POOL/NAME"}, {"rados:/x", "rados:POOL/NAME"}, {"rados:pool", "rados:POOL/NAME"},
         {"rados:u9/x?colour=red", "'colour=red' is none of"}, {"rados:u9/x?lease=0.1", "'lease=0.1' is none of"},
         {"rados:u9/x?timeout=0", "'timeout=0' is none of"}, {"rados:u9/x?conf", "'conf' is none of"},
-        {far, "NAME in rados:POOL/NAME has 4096 bytes at most"}};
+        {far, "rados:POOL/NAME, and that has 4096 bytes at most"}};
     u9_log *log;
     const char *any = address("x", "");
     (void)env_at(&any);
