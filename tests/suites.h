@@ -133,6 +133,7 @@
     X(seats) \
     X(live) \
     X(follow) \
+    X(outline) \
     X(segment) \
     X(facts)   \
     X(mapped)  \

@@ -149,6 +149,15 @@ void u9i_keys_add_entry(u9i_keys *k, const u9i_key_entry *e, bool alone)
     else add_in_order(k, e);
 }
 
+bool u9i_keys_add_frame(u9i_keys *k, const u9i_key_entry *first, const u9i_key_entry *last, uint64_t count)
+{
+    if (k->spec.hashed || k->disordered || u9i_key_below(first, &k->top)) return false;
+    add_in_order(k, first);
+    k->top = *last;
+    k->count += count;
+    return true;
+}
+
 /* How many of the sorted entries have a key that is not above this one. */
 static size_t count_upto(const u9i_key_entry *e, size_t count, const u9i_key_entry *key)
 {

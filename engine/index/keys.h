@@ -130,6 +130,12 @@ static inline bool u9i_keys_add_next(u9i_keys *k, const uint8_t *raw, size_t siz
  */
 void u9i_keys_add_body(u9i_keys *keys, uint64_t offset, const uint8_t *body, size_t size, uint32_t count, bool made);
 
+/*
+ * `count` records of one frame, whose keys are in order from `first`, which has the place of the first record, to `last`, and
+ * not below those of the frames before. False, and nothing is added: keys of the spec are not in order.
+ */
+U9_MUST_CHECK bool u9i_keys_add_frame(u9i_keys *keys, const u9i_key_entry *first, const u9i_key_entry *last, uint64_t count);
+
 /* The same of an entry; its key is of the spec. `alone`: it is not taken to be in order, as one in parts is not. [K-2] */
 void u9i_keys_add_entry(u9i_keys *keys, const u9i_key_entry *entry, bool alone);
 

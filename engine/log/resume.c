@@ -165,6 +165,14 @@ static u9_err refuse_broken(const search *s)
     return U9_OK;
 }
 
+/* A frame that is served. One behind damage is not told: whoever looks for its records has to be told of that, too. */
+static void note_frame(u9i_outline *outline, u9i_iterator *it, bool damaged)
+{
+    outline->spoiled |= damaged;
+    u9i_outline_add(outline, &it->frame);
+    if (u9i_iterator_fell(it)) outline->spoiled = true; /* it comes once more */
+}
+
 /* Goes through one segment to its end. `before` is where the log stood, NULL if that is not known. */
 static u9_err read_to_end(const search *s, u9i_segment *segment, const u9i_position *before,
                           u9i_judge *out)
@@ -174,23 +182,33 @@ static u9_err read_to_end(const search *s, u9i_segment *segment, const u9i_posit
     u9_err err = u9i_source_iterate(s->source, segment, before, before != NULL, &it, s->fault);
     if (err != U9_OK) return err;
     it.window->brief = true;
+    u9i_iterator_lean(&it);
     u9i_prover prover;
-    u9i_prover_begin(&prover, segment, &s->source->windows, it.window->file);
+    u9i_prover_begin(&prover, segment, &s->source->windows, it.window->file, it.map);
+    u9i_outline outline = {.spoiled = !prover.posted};
+    bool damaged = false;
     while (err == U9_OK && step != U9I_STEP_END) {
         err = u9i_iterator_step(&it, &step);
         u9i_prover_follow(&prover, it.judge.pos);
-        if (err != U9_OK || step != U9I_STEP_DAMAGE || s->on_damage == NULL) continue;
+        if (err == U9_OK && step == U9I_STEP_FRAME) note_frame(&outline, &it, damaged);
+        if (err != U9_OK || step != U9I_STEP_DAMAGE) continue;
+        damaged = true;
+        if (s->on_damage == NULL) continue;
         char path[4400];
         u9_damage damage = u9i_source_damage(s->source, &segment->facts, &it.site, path, sizeof path);
         s->on_damage(s->ctx, &damage);
     }
     u9i_prover_end(&prover);
+    u9i_outline_join(&outline, &prover.outline);
     if (err != U9_OK) (void)u9i_source_fault(s->source, &it, err, s->fault);
     else if (it.judge.unread != U9_NOWHERE)
         err = refuse_unread(s, &segment->facts, it.judge.unread, it.judge.unread_sys);
     else if (it.judge.mark_denied)
         err = refuse_denied(s, &segment->facts);
     *out = it.judge;
+    outline.end = it.judge.end.offset;
+    outline.spoiled |= err != U9_OK || it.judge.tail == U9_V_CORRUPT || (it.map && u9i_mapping_broken(it.map));
+    u9i_segment_give_outline(segment, u9i_outline_share(&outline));
     u9i_iterator_close(&it);
     return err;
 }

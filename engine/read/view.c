@@ -516,6 +516,11 @@ static u9_err open_ready(u9_log *log, u9i_indexed *s)
     return U9_ABSENT;
 }
 
+static size_t keys_memory(const u9_log *log)
+{
+    return log->options.index_memory ? (size_t)log->options.index_memory : INDEX_MEMORY;
+}
+
 /* What is gone through to make an index. */
 typedef struct walked {
     u9i_keys keys;
@@ -571,14 +576,13 @@ static u9_err collect_keys(u9_cursor *c, const u9i_indexed *s, walked *w, bool *
 static u9_err walk_segment(u9_log *log, u9i_indexed *s, const u9i_keyspec *spec, walked *w, u9_fault *fault)
 {
     u9_cursor *c;
-    size_t memory = log->options.index_memory ? (size_t)log->options.index_memory : INDEX_MEMORY;
     u9_err err = u9_cursor_open(log, NULL, &c, fault);
     if (err != U9_OK) return err;
     const u9i_catalog *catalog = c->reader.catalog;
     size_t i = 0;
     while (i < catalog->count && catalog->segments[i] != s->segment) i++;
     if (i == catalog->count) err = U9_AGAIN;
-    else if (!u9i_keys_open(&w->keys, spec, memory)) err = u9i_fault(&c->fault, U9_NOMEM, U9I_AT(.path = log->source.path), "out of memory");
+    else if (!u9i_keys_open(&w->keys, spec, keys_memory(log))) err = u9i_fault(&c->fault, U9_NOMEM, U9I_AT(.path = log->source.path), "out of memory");
     w->firsts.count = 0;
     if (err == U9_OK) {
         u9i_cursor_segments(c, u9i_beside_run(catalog, i), i);
@@ -587,13 +591,30 @@ static u9_err walk_segment(u9_log *log, u9i_indexed *s, const u9i_keyspec *spec,
     return u9i_cursor_end(c, err, fault);
 }
 
+/* The keys of a segment that this handle's writer went through when it was opened. False: it has to be read. */
+static bool keys_by_outline(const u9_log *log, const u9i_indexed *s, const u9i_keyspec *spec, u9i_keys *keys)
+{
+    bool fits = s->limit == UINT64_MAX && spec->width == 16 && !spec->hashed;
+    u9i_outline *o = fits ? u9i_segment_outline(s->segment) : NULL;
+    bool whole = o && u9i_keys_open(keys, spec, keys_memory(log));
+    for (size_t i = 0; whole && i < o->count; i++) {
+        const u9i_outline_frame *at = &o->frames[i];
+        u9i_key_entry first = {.hi = at->first.hi, .lo = at->first.lo, .at = at->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT};
+        u9i_key_entry last = {.hi = at->last.hi, .lo = at->last.lo, .at = first.at};
+        whole = u9i_keys_add_frame(keys, &first, &last, at->count) && !keys->partial;
+    }
+    u9i_outline_unref(o);
+    if (!whole) u9i_keys_close(keys);
+    return whole;
+}
+
 /* One made by reading the segment. U9_ABSENT: its keys do not fit the memory for them. */
 static u9_err make_by_walk(u9_log *log, u9i_indexed *s, const char *kind, u9i_firsts *firsts, u9_fault *fault)
 {
     walked w = {.keys = {.count = 0}};
     uint64_t seed = u9i_get_be(s->segment->facts.secret.boundary, 8); /* nobody who draws keys can foresee it */
     u9i_keyspec spec = u9i_keyspec_of(kind, seed);
-    u9_err err = walk_segment(log, s, &spec, &w, fault);
+    u9_err err = keys_by_outline(log, s, &spec, &w.keys) ? U9_OK : walk_segment(log, s, &spec, &w, fault);
     if (err == U9_OK && w.keys.partial && !spec.hashed) { /* perhaps for keys that are none of the kind */
         u9i_keys_close(&w.keys);
         spec = (u9i_keyspec){.width = 8, .hashed = true, .seed = seed};

@@ -24,6 +24,7 @@ static void prove_back_piece(u9i_prover *p, u9i_window *w, uint64_t begin, uint6
         if (u9i_window_boundary(w, at, end, &at) != U9_OK || at >= end) return;
         u9_err err = u9i_window_at(w, at, p->size, &f);
         if (err != U9_OK && err != U9_CORRUPT) return;
+        if (err == U9_OK) u9i_outline_add(&p->outline, &f);
         at = err == U9_OK ? f.end : at + U9I_ALIGN;
     }
 }
@@ -37,6 +38,7 @@ static void prove_backwards(void *ctx)
     w->still = u9i_segment_is_settled(p->segment);
     if (w->still) p->size = u9i_written_end(p->file, p->size);
     u9i_window_remember(w, &p->segment->verified, U9_VERIFY_FIRST);
+    u9i_window_lean(w, p->map);
     u9i_file_fetch(p->file, p->size > PIECE ? p->size - PIECE : 0,
                    p->size); /* what is not cached */
     for (uint64_t end = p->size; end > PIECE && is_ahead(p, end - PIECE); end -= PIECE) {
@@ -47,9 +49,10 @@ static void prove_backwards(void *ctx)
     u9i_windows_return(p->windows, w);
 }
 
-void u9i_prover_begin(u9i_prover *p, u9i_segment *segment, u9i_windows *windows, u9i_file *file)
+void u9i_prover_begin(u9i_prover *p, u9i_segment *segment, u9i_windows *windows, u9i_file *file,
+                      const u9i_mapping *map)
 {
-    *p = (u9i_prover){.segment = segment, .windows = windows, .file = file};
+    *p = (u9i_prover){.segment = segment, .windows = windows, .file = file, .map = map, .outline.spoiled = true};
     atomic_init(&p->front, 0);
     bool threads = file->env->executor ==
                    &u9i_pool_executor; /* else it would run within a read, for nothing */
@@ -57,6 +60,7 @@ void u9i_prover_begin(u9i_prover *p, u9i_segment *segment, u9i_windows *windows,
     if (!threads || !notes || u9i_file_size(file, &p->size) != 0 || p->size < LONG) return;
     p->task = (u9i_task){.run = prove_backwards, .ctx = p};
     p->posted = true;
+    p->outline.spoiled = false;
     u9i_task_submit(file->env, &p->task, 0);
 }
 

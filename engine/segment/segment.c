@@ -73,6 +73,7 @@ void u9i_segment_unref(u9i_segment *s)
     for (unsigned i = 0; i < U9I_MAP_USES; i++) u9i_mapping_free(atomic_load(&s->maps[i]));
     u9i_verified_release(&s->verified);
     u9i_mender_release(&s->mender);
+    u9i_outline_unref(s->outline);
     free(s->extents);
     free(s);
 }
@@ -178,14 +179,15 @@ static void make_mapping(u9i_segment *s, u9i_map_use use)
 
 /*
  * What a closed file holds stays, whoever goes on behind it: no block is written twice [S-3]. But where nothing
- * promises its end, it is for lookups alone, which do not come there: who scans has it settled first, by read calls. [R-14]
+ * promises its end, it is for lookups alone, which do not come there, until it is settled. [R-14]
  */
-static bool is_mappable(const u9i_segment *s, u9i_map_use use)
+static bool is_mappable(u9i_segment *s, u9i_map_use use)
 {
     const u9i_facts *f = &s->facts;
     const u9i_trailer *end = &f->end_frame.trailer;
     bool closed = ends_by(f, U9I_END_CLOSING);
-    return u9i_segment_sealed(s) || (closed && (use == U9I_MAP_LOOKUP || f->named || end->durable > end->previous));
+    return u9i_segment_sealed(s) || (closed && (use == U9I_MAP_LOOKUP || f->named || end->durable > end->previous)) ||
+           (use == U9I_MAP_SCAN && u9i_segment_is_settled(s));
 }
 
 const u9i_mapping *u9i_segment_mapping(u9i_segment *s, u9i_map_use use)
@@ -235,13 +237,37 @@ void u9i_segment_set_verified(u9i_segment *s, uint64_t offset)
     u9i_verified_note(&s->verified, offset);
 }
 
-void u9i_segment_take_over(u9i_segment *s, const u9i_segment *before)
+void u9i_segment_take_over(u9i_segment *s, u9i_segment *before)
 {
     const u9i_facts *f = &s->facts, *g = &before->facts;
     bool same = memcmp(f->secret.bytes, g->secret.bytes, sizeof f->secret.bytes) == 0 &&
                 memcmp(f->secret.boundary, g->secret.boundary, sizeof f->secret.boundary) == 0 && f->plain == g->plain &&
                 f->mends_frames == g->mends_frames;
-    if (same && !f->mends_frames) u9i_verified_take_over(&s->verified, &before->verified);
+    if (!same || f->mends_frames) return;
+    u9i_verified_take_over(&s->verified, &before->verified);
+    pthread_mutex_lock(&before->lock);
+    u9i_outline *outline = u9i_outline_ref(before->outline);
+    pthread_mutex_unlock(&before->lock);
+    u9i_segment_give_outline(s, outline);
+}
+
+void u9i_segment_give_outline(u9i_segment *s, u9i_outline *outline)
+{
+    pthread_mutex_lock(&s->lock);
+    u9i_outline *was = s->outline;
+    s->outline = outline;
+    pthread_mutex_unlock(&s->lock);
+    u9i_outline_unref(was);
+}
+
+u9i_outline *u9i_segment_outline(u9i_segment *s)
+{
+    pthread_mutex_lock(&s->lock);
+    u9i_outline *outline = u9i_outline_ref(s->outline);
+    pthread_mutex_unlock(&s->lock);
+    if (outline == NULL || !s->facts.named || s->facts.at.offset == outline->end) return outline;
+    u9i_outline_unref(outline);
+    return NULL;
 }
 
 static void forget_extents(u9i_segment *s)
@@ -250,6 +276,8 @@ static void forget_extents(u9i_segment *s)
     s->begun = false;
     s->generation++;
     u9i_verified_clear(&s->verified);
+    u9i_outline_unref(s->outline);
+    s->outline = NULL;
 }
 
 void u9i_segment_forget(u9i_segment *s)

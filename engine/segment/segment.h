@@ -22,6 +22,7 @@
 #include "engine/segment/judge.h"
 #include "engine/segment/mapping.h"
 #include "engine/segment/mended_file.h"
+#include "engine/segment/outline.h"
 #include "engine/segment/verified.h"
 
 #include <pthread.h>
@@ -63,6 +64,7 @@ typedef struct u9i_segment {
     size_t count, room;
     unsigned generation;     /* counts how often it was forgotten */
     bool settled;            /* what is read is on stable storage, and its name is */
+    u9i_outline *outline;    /* NULL: none was made, or is any more */
     bool begun;              /* `frontier` is one: */
     u9i_judge frontier;      /* how the judge stood behind the last extent */
 } u9i_segment;
@@ -119,11 +121,17 @@ u9i_known u9i_segment_recall(u9i_segment *segment, unsigned generation, size_t i
 bool u9i_segment_remember(u9i_segment *segment, unsigned generation, const u9i_judge *judge,
                           const u9i_round *round, size_t *index);
 
+/* Who went through all of it says what stands there; takes the reference (NULL: nothing is said). */
+void u9i_segment_give_outline(u9i_segment *segment, u9i_outline *outline);
+
+/* A reference to it; NULL: there is none, or others have named another end since. */
+u9i_outline *u9i_segment_outline(u9i_segment *segment);
+
 /* Drops what was judged, and found valid: the file is not what it was. */
 void u9i_segment_forget(u9i_segment *segment);
 
 /* The file is as it was for `before`, whatever other segments say of it now: what was found valid then is known. */
-void u9i_segment_take_over(u9i_segment *segment, const u9i_segment *before);
+void u9i_segment_take_over(u9i_segment *segment, u9i_segment *before);
 
 /* True if the file is complete, and nobody writes to it any more: its last block is a sealing u9end. [S-6] */
 bool u9i_segment_sealed(const u9i_segment *segment);

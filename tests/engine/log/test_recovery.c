@@ -5,6 +5,7 @@
  * zeroed or overwritten as a power cut might have left it. In each case the prefix comes back, the
  * verdict is right, a new session goes on behind it, and nothing that was void comes back.
  */
+#include "engine/log/handle.h"
 #include "engine/os/guard.h"
 #include "tests/engine/fixture.h"
 #include "tests/sim/sim.h"
@@ -851,6 +852,101 @@ START_TEST(a_long_segment_is_proven_from_both_ends)
 }
 END_TEST
 
+/* What a crashed log of keyed records is like. */
+typedef enum keyed_case { IN_ORDER, KEYS_TWICE, OUT_OF_ORDER, ORDER_OF_FRAMES, COMPRESSED, IN_PARTS, DAMAGED, KEYED_CASES } keyed_case;
+
+enum { KEYED = 320 }; /* records, of 60000 bytes */
+
+static u9_key keyed_key(keyed_case what, unsigned i, uint8_t room[16])
+{
+    unsigned n = what == KEYS_TWICE ? i / 2 : (what == OUT_OF_ORDER && i == 41) || (what == ORDER_OF_FRAMES && i == 200) ? 7 : i;
+    memset(room, 0, 16);
+    u9i_set_be(room + 8, 8, 1000 + n);
+    return (u9_key){.data = room, .size = 16};
+}
+
+/* Of short ones several stand in a frame. */
+static unsigned count_keyed(keyed_case what)
+{
+    return what == OUT_OF_ORDER ? 6 * KEYED : KEYED;
+}
+
+static void make_keyed(keyed_case what)
+{
+    static uint8_t bytes[60000], value[60010];
+    uint8_t room[16];
+    u9_append *a;
+    u9_builder b;
+    u9_options o = writer_options();
+    o.segment_size = 64 << 20;
+    o.lz4 = what == COMPRESSED;
+    u9_log *w = open_writer(at("log"), &o);
+    for (unsigned i = 0; i < count_keyed(what); i++) {
+        u9_key key = keyed_key(what, i, room);
+        for (unsigned k = 0; k < sizeof bytes; k += 4) bytes[k] = (uint8_t)(i * 7 + k / 4);
+        u9_builder_init(&b, value, sizeof value);
+        ck_assert_int_eq(u9_build_bytes(&b, bytes, what == OUT_OF_ORDER ? 9000 : sizeof bytes), U9_OK);
+        if (what == IN_PARTS && i == 100) {
+            ck_assert_int_eq(u9_append_begin(w, &key, 1, b.size, &a, NULL), U9_OK);
+            ck_assert_int_eq(u9_append_write(a, value, b.size), U9_OK);
+            ck_assert_int_eq(u9_append_end(a, NULL), U9_OK);
+        } else ck_assert_int_eq(u9_log_append(w, &key, value, b.size, NULL), U9_OK);
+    }
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    if (what == DAMAGED) append_many(w, "a promise", 3, 1); /* of all before */
+    crash(w, at("log"));
+    static uint64_t frames[2 * KEYED];
+    if (what != DAMAGED) return;
+    ck_assert_uint_gt(frame_offsets(segment_path(at("log"), 1), frames, 2 * KEYED), 310);
+    flip_bit(segment_path(at("log"), 1), frames[300] + 1000, 1);
+}
+
+/* True if lookups need not go through the log's first segment. */
+static bool is_outlined(u9_log *log)
+{
+    u9i_catalog *c;
+    ck_assert_int_eq(u9i_source_catalog(&log->source, &c, NULL), U9_OK);
+    u9i_outline *o = u9i_segment_outline(c->segments[0]);
+    u9i_catalog_unref(c);
+    u9i_outline_unref(o);
+    return o != NULL;
+}
+
+/* [R-16] [K-4] What was noted of a segment to find its end is what a walk over its records finds, whatever they are like. */
+START_TEST(a_lookup_behind_a_crash_finds_by_what_was_noted_what_a_walk_finds)
+{
+    static uint8_t rooms[2][70000];
+    u9_record r[2];
+    u9_log *w[2];
+    uint8_t room[16];
+    make_keyed((keyed_case)_i);
+    copy_log(at("log"), at("two"));
+    for (unsigned k = 0; k < 2; k++) {
+        u9_options o = writer_options();
+        o.verify = k ? U9_VERIFY_ALWAYS : U9_VERIFY_FIRST; /* nothing is noted then */
+        w[k] = open_writer(at(k ? "two" : "log"), &o);
+    }
+    ck_assert_int_eq(is_outlined(w[0]), _i == IN_ORDER || _i == KEYS_TWICE);
+    ck_assert(!is_outlined(w[1]));
+    for (unsigned i = 0; i < KEYED + 3; i++) {
+        u9_err err[2];
+        u9_key key = keyed_key(_i == KEYS_TWICE ? IN_ORDER : (keyed_case)_i, i, room);
+        if (i == KEYED + 2) memset(room, 0, 16); /* below all */
+        if (i == 160) ck_assert_uint_eq(append_text(w[0], "next"), append_text(w[1], "next")); /* it is told where the segment ends */
+        for (unsigned k = 0; k < 2; k++) err[k] = u9_log_get(w[k], &key, rooms[k], sizeof rooms[k], &r[k], NULL);
+        ck_assert_int_eq(err[0], err[1]);
+        bool absent = i == KEYED + 2 || (_i == KEYS_TWICE ? i >= KEYED / 2 : i >= count_keyed((keyed_case)_i));
+        if (_i != DAMAGED) ck_assert_int_eq(err[0] == U9_ABSENT, absent);
+        if (err[0] != U9_OK) continue;
+        ck_assert_uint_eq(r[0].ordinal, r[1].ordinal);
+        ck_assert_uint_eq(r[0].size, r[1].size);
+        ck_assert_mem_eq(r[0].bytes, r[1].bytes, r[0].size);
+        if (_i == KEYS_TWICE) ck_assert_uint_eq(r[0].ordinal, 2 * i + 1);
+    }
+    for (unsigned k = 0; k < 2; k++) close_log(w[k]);
+}
+END_TEST
+
 Suite *suite_recovery(void)
 {
     Suite *suite = suite_create("recovery");
@@ -883,6 +979,7 @@ Suite *suite_recovery(void)
     tcase_add_checked_fixture(real, fixture_setup, fixture_teardown);
     tcase_set_timeout(real, 120);
     tcase_add_test(real, a_long_segment_is_proven_from_both_ends);
+    tcase_add_loop_test(real, a_lookup_behind_a_crash_finds_by_what_was_noted_what_a_walk_finds, IN_ORDER, KEYED_CASES);
     suite_add_tcase(suite, real);
     suite_add_tcase(suite, tc);
     return suite;
