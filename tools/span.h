@@ -34,15 +34,16 @@ typedef struct tool_span {
 enum { TOOL_SPAN_FROM = 512, TOOL_SPAN_TO, TOOL_SPAN_SINCE, TOOL_SPAN_UNTIL, TOOL_SPAN_REVERSE, TOOL_SPAN_CURSOR,
        TOOL_SPAN_SAVE };
 
-#define TOOL_SPAN_OPTIONS \
+#define TOOL_SPAN_BOUNDS \
     {"from", TOOL_SPAN_FROM, "KEY|#ORDINAL", 0, "Records from this one on; it is gone to straight", 0}, \
     {"to", TOOL_SPAN_TO, "KEY|#ORDINAL", 0, "Records before this one", 0}, \
     {"since", TOOL_SPAN_SINCE, "TIME", 0, \
      "Records written at or after TIME: 2026-01-31, '2026-01-31 23:59', 2026-01-31T23:59:59.5Z, 'yesterday 14:00', " \
      "today, now, '2 hours ago', @seconds since 1970; in the local zone (TZ), if none is given", 0}, \
     {"until", TOOL_SPAN_UNTIL, "TIME", 0, "Records written before TIME", 0}, \
-    {"reverse", TOOL_SPAN_REVERSE, 0, 0, "The last record first", 0}, \
-    {"limit", 'n', "N", 0, "At most N records", 0}
+    {"reverse", TOOL_SPAN_REVERSE, 0, 0, "The last record first", 0}
+
+#define TOOL_SPAN_OPTIONS TOOL_SPAN_BOUNDS, {"limit", 'n', "N", 0, "At most N records", 0}
 
 #define TOOL_SPAN_SAVED_OPTIONS \
     {"cursor", TOOL_SPAN_CURSOR, "TEXT|FILE", 0, \

@@ -3,13 +3,15 @@
  *
  * The ranges of a plan are read by several threads (scan.h). What a range has to show is kept until all in front of it
  * is printed: up to HELD bytes, then its thread waits for its turn. Ranges are begun in order, so that the one whose
- * turn it is always has a thread, which waits for nobody.
+ * turn it is always has a thread, which waits for nobody. A part of the log (span.h) is one range, which a cursor goes
+ * over: it is sent there, so that nothing else is read.
  */
 #include "tools/args.h"
 #include "tools/buffer.h"
 #include "tools/json.h"
 #include "tools/record.h"
 #include "tools/scan.h"
+#include "tools/span.h"
 #include "tools/text.h"
 #include "tools/tool.h"
 #include "tools/value_json.h"
@@ -45,6 +47,9 @@ struct grep {
     int fixed, ignore_case, invert, count, json, coloured;
     unsigned threads;
     uint64_t limit;
+    tool_span span;
+    int spanned; /* not 0: only what the span has is searched */
+    int status;  /* raised by damage in it */
 
     tool_style plain, shown; /* what is searched, what is printed */
     part *parts;
@@ -255,10 +260,10 @@ static int put_count(const struct grep *g)
 }
 
 /* What is said in the end. */
-static int conclude(const struct grep *g, const scan *s, int status)
+static int conclude(const struct grep *g, int failed, int status)
 {
-    if (g->no_memory) return s->failed ? status : tool_nomem("what was found"); /* it may have been said */
-    if (g->count && !s->failed && put_count(g) != TOOL_DONE) return TOOL_IO;
+    if (g->no_memory) return failed ? status : tool_nomem("what was found"); /* it may have been said */
+    if (g->count && !failed && put_count(g) != TOOL_DONE) return TOOL_IO;
     if (g->large > 0)
         tool_say(TOOL_DONE, "note: %" PRIuFAST64 " large record%s not searched", g->large,
                  g->large == 1 ? " was" : "s were");
@@ -273,6 +278,44 @@ static int begin(void *ctx, size_t ranges)
     return g->parts ? TOOL_DONE : tool_nomem("the ranges");
 }
 
+static void on_damage(void *ctx, const u9_damage *damage)
+{
+    struct grep *g = (struct grep *)ctx;
+    if (!g->span.mute) tool_on_damage(&g->status, damage);
+}
+
+/* Goes over the span, as `u9 cat` does. */
+static int walk(struct grep *g, u9_log *log, u9_cursor *cursor)
+{
+    u9_record record;
+    u9_fault fault;
+    u9_err err = U9_END;
+    int status = tool_span_begin(&g->span, log, g->path, cursor);
+    if (status != TOOL_DONE) return status;
+    while (((err = tool_span_next(&g->span, cursor, &record)) == U9_OK || err == U9_LIMIT) && visit(g, 0, &record)) {}
+    leave(g, 0);
+    if (err == U9_OK || err == U9_END || err == U9_LIMIT) return TOOL_DONE;
+    u9_cursor_fault(cursor, &fault);
+    return tool_read_fault(g->path, &fault);
+}
+
+static int search_span(struct grep *g, u9_log *log)
+{
+    u9_cursor *cursor;
+    u9_fault fault;
+    int status = begin(g, 1);
+    if (status != TOOL_DONE) return status;
+    if (u9_cursor_open(log, NULL, &cursor, &fault) != U9_OK) status = tool_read_fault(g->path, &fault);
+    else {
+        status = walk(g, log, cursor);
+        u9_cursor_close(cursor);
+        status = conclude(g, status != TOOL_DONE, status == TOOL_DONE ? g->status : status);
+    }
+    free(g->parts[0].found);
+    free(g->parts);
+    return status;
+}
+
 static int search(struct grep *g, u9_log *log)
 {
     scan s = {.path = g->path,
@@ -283,7 +326,7 @@ static int search(struct grep *g, u9_log *log)
               .ctx = g,
               .quiet = isatty(STDOUT_FILENO)};
     int status = scan_all(&s, begin);
-    if (g->parts) status = conclude(g, &s, status);
+    if (g->parts) status = conclude(g, s.failed, status);
     for (size_t i = 0; g->parts && i < g->ranges; i++) free(g->parts[i].found);
     free(g->parts);
     scan_free(&s);
@@ -302,13 +345,16 @@ static int run(struct grep *g)
     u9_fault fault;
     u9_log *log;
     u9_options options = {.size = sizeof options, .mode = U9_READ, .on_damage = scan_note_damage};
+    if (g->spanned) options.on_damage = on_damage, options.on_damage_ctx = g;
     if (u9_log_open(g->path, &options, &log, &fault) != U9_OK)
         return tool_read_fault(g->path, &fault);
     g->shown.format = g->json ? TOOL_JSON : TOOL_LINES;
     int status = tool_style_begin(&g->shown, log);
+    g->plain.keys = g->shown.keys;
+    g->plain.kind = g->shown.kind;
     const char *no_colour = getenv("NO_COLOR");
     g->coloured = g->shown.terminal && !g->json && !(no_colour && *no_colour);
-    if (status == TOOL_DONE) status = search(g, log);
+    if (status == TOOL_DONE) status = g->spanned ? search_span(g, log) : search(g, log);
     u9_err err = u9_log_close(log, &fault);
     if (err != U9_OK && status == TOOL_DONE) status = tool_read_fault(g->path, &fault);
     return status;
@@ -338,6 +384,8 @@ static void check(struct grep *g)
     if (!g->path) tool_usage(g->pattern ? "no LOG given" : "no FIELD=VALUE or PATTERN given");
     if (g->name && g->fixed)
         tool_usage("-F is of patterns: FIELD=VALUE is no pattern (-e makes it one)");
+    if (g->shown.keys && g->json) tool_usage("--keys is of lines: the objects of --json have the keys within");
+    tool_span_check(&g->span);
     if (g->name || g->fixed) return;
     int err = regcomp(&regex, g->pattern, regex_flags(g));
     if (err == 0) {
@@ -356,7 +404,7 @@ static void take_argument(struct grep *g, char *arg)
     else if (g->pattern = arg, !take_field(g, arg)) g->name = NULL;
 }
 
-enum { JSON = 256 };
+enum { JSON = 256, KEYS };
 
 static const struct argp_option option_table[] = {
     SCAN_JOBS_OPTION,
@@ -366,6 +414,8 @@ static const struct argp_option option_table[] = {
     {"invert", 'v', 0, 0, "The other records", 0},
     {"count", 'c', 0, 0, "Print only how many they are", 0},
     {"limit", 'n', "N", 0, "At most N records", 0},
+    {"keys", KEYS, 0, 0, "Put the key and a tab in front of each line, and search that too", 0},
+    TOOL_SPAN_BOUNDS,
     {"json", JSON, 0, 0, "JSON objects, one a line, as those of `u9 cat`", 0},
     {0},
 };
@@ -389,9 +439,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (g->limit == 0) tool_usage("--limit 0: nothing would be looked for");
         break;
     case JSON: g->json = 1; break;
+    case KEYS: g->shown.keys = 1; break;
     case ARGP_KEY_ARG: take_argument(g, arg); break;
     case ARGP_KEY_END: check(g); break;
-    default: return ARGP_ERR_UNKNOWN;
+    default:
+        if (!tool_span_parse(&g->span, key, arg)) return ARGP_ERR_UNKNOWN;
+        g->spanned = 1;
     }
     return 0;
 }
@@ -404,7 +457,7 @@ int verb_grep(int argc, char **argv)
         "FIELD=VALUE|PATTERN LOG",
         "Prints the records of LOG in whose line, as `u9 cat` prints it, PATTERN occurs, an extended regular expression "
         "of POSIX; or whose FIELD is VALUE: a member of the first value, an object, by name, or by a path with dots of "
-        "one within it, or a position (0: the key, 1: the first value). They are read on several threads and come in the "
+        "one within it, or a position (0: the key, 1: the first value). They are read on several threads, a part of the log on one, and come in the "
         "order of the log. The exit status is 0 if there are any, 1 if there is none, 2 if LOG is not there or is refused. "
         "Damage is told on standard error, a line each; if records were lost to it, the exit status is 3.",
         NULL,
@@ -412,6 +465,7 @@ int verb_grep(int argc, char **argv)
         NULL};
     struct grep g = {.threads = scan_processors(),
                      .limit = TOOL_NONE,
+                     .span = TOOL_SPAN_NONE,
                      .lock = PTHREAD_MUTEX_INITIALIZER,
                      .turned = PTHREAD_COND_INITIALIZER};
     tool_parse(&parser, argc, argv, &g);

@@ -69,6 +69,17 @@ done
 claim '-c of no more than -n' finds 5 -c -n 5 7 log
 claim 'a reader that goes away is no fault' sh -c 'test "$("$1" grep -j 3 "" log | head -n 1)" = 1' sh "$u9"
 
+claim 'a part of the log, by numbers' finds "$(seq 101 200 | grep 7)" --from '#100' --to '#200' 7 log
+claim 'by a key, which --keys shows' finds "$(seq 101 200 | grep 7)" --from "$("$u9" cat --keys --from '#100' -n 1 log | cut -f 1)" --to '#200' 7 log
+claim 'the last ones first' finds "$(seq 1 30000 | grep 7 | tail -n 3 | tac)" --reverse -n 3 7 log
+claim 'by time' finds "$(wc -l <want)" --since '1 hour ago' --until tomorrow -c 7 log
+claim 'in which nothing may be' refused 1 '^0$' "$u9" grep --until yesterday -c 7 log
+claim '--keys puts the key in front' finds "$("$u9" cat --keys --from '#6' -n 1 log)" --keys -n 1 7 --from '#6' log
+claim 'where the pattern may be, too' finds "$("$u9" cat --keys --from '#41' -n 1 log)" --keys "^$("$u9" cat --keys --from '#41' -n 1 log | cut -f 1)" log
+claim 'times the wrong way round are wrong usage' refused 2 'nothing lies between' "$u9" grep --since now --until yesterday 7 log
+claim 'as --keys and --json are' refused 2 'within' "$u9" grep --keys --json 7 log
+claim 'a key that is none is refused' refused 2 'neither #ORDINAL nor a key' "$u9" grep --from nokey 7 log
+
 if command -v script >/dev/null; then
     in_terminal() { script -qec "$*" /dev/null </dev/null | tr -d '\r'; }
     claim 'on a terminal what matches is in colour' same "$(in_terminal "$u9" grep -n 1 7 log | grep -ao '.\[1;31m7.\[m' | cat -v)" '^[[1;31m7^[[m'
@@ -91,4 +102,8 @@ claim 'damage is told: status 3' same "$status $(wc -l <err)" '3 1'
 claim 'and what is whole is found' same "$(tr '\n' ' ' <out)" '10050 30050 '
 run "$u9" grep nobody hurt
 claim 'also if nothing is' same $status 3
+run "$u9" grep --from '#200' 050 hurt
+claim 'in a part of the log, what is damaged in it' same "$status $(wc -l <err) $(cat out)" '0 0 30050'
+run "$u9" grep --from '#50' 050 hurt
+claim 'is told' same "$status $(wc -l <err) $(cat out)" '3 1 30050'
 tally

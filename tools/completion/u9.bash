@@ -74,11 +74,17 @@ n|limit|N||
 V|version|||' ;;
     grep) echo 'c|count|||
 e|regexp|PATTERN||
+|from|KEY,#ORDINAL||
 F|fixed|||
 i|ignore-case|||
 |json|||
 j|jobs|N||
+|keys|||
 n|limit|N||
+|reverse|||
+|since|TIME||
+|to|KEY,#ORDINAL||
+|until|TIME||
 v|invert|||
 ?|help|||
 |usage|||
