@@ -102,7 +102,7 @@ claim 'damage is told: status 3' same "$status $(wc -l <err)" '3 1'
 claim 'and what is whole is found' same "$(tr '\n' ' ' <out)" '10050 30050 '
 run "$u9" grep nobody hurt
 claim 'also if nothing is' same $status 3
-run "$u9" grep --from '#200' 050 hurt
+run "$u9" grep --from '#210' 050 hurt
 claim 'in a part of the log, what is damaged in it' same "$status $(wc -l <err) $(cat out)" '0 0 30050'
 run "$u9" grep --from '#50' 050 hurt
 claim 'is told' same "$status $(wc -l <err) $(cat out)" '3 1 30050'
