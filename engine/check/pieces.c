@@ -22,7 +22,8 @@ enum {
     SLICE = 1 << 26, /* bytes that it reads before it does */
     PIECE_LEAST = 1 << 18,
     PIECE_MOST = 1 << 26,
-    PIECES_EACH = 8 /* a thread, at least, as far as PIECE_LEAST goes */
+    PIECES_EACH = 8, /* a thread, at least, as far as PIECE_LEAST goes */
+    LAST_PART = 16   /* the last ones become smaller, down to this part, so that all threads end at about the same time */
 };
 
 /* In front of what begins at `offset` of the segment; 0: of it as a whole. The catalog's count: the log's end. */
@@ -71,7 +72,7 @@ typedef struct pieces {
     u9i_checker *checker;
     u9i_task tasks[U9I_CHECK_THREADS_MAX];
     unsigned helpers;
-    uint64_t size;       /* of a piece, about */
+    uint64_t size;       /* of a piece, about, at most */
     check_piece **slots; /* number k is slots[k % window] */
     uint64_t *read;      /* bytes that their pieces have read; atomic */
     bool
@@ -81,6 +82,7 @@ typedef struct pieces {
     size_t taken;         /* so many were, */
     border next;          /*   and the next one begins here, */
     bool planned;         /*   or there is none */
+    uint64_t left;        /* bytes behind that, about */
     size_t joined;        /* so many are joined, or will be next */
     bool working[U9I_CHECK_THREADS_MAX];
     u9i_gate gate; /* turned when a piece has stopped */
@@ -116,24 +118,35 @@ static bool can_begin(const u9i_reader *r, size_t before, size_t index)
            u9i_catalog_facts(r->catalog, before)->named;
 }
 
-/* The border behind a piece that begins at `from`. */
-static border find_border(const pieces *all, border from)
+/* The border behind a piece of about `size` bytes that begins at `from`. *bytes: what it has. */
+static border find_border(const pieces *all, border from, uint64_t size, uint64_t *bytes)
 {
     const u9i_reader *r = &all->checker->reader;
     uint64_t begin = from.offset, got = 0;
     for (size_t i = u9i_reader_next_on_row(r, from.index), before = i; i < r->catalog->count;) {
         const u9i_facts *f = u9i_catalog_facts(r->catalog, i);
-        uint64_t end = data_end(f), cut = (begin + (all->size - got)) / U9I_BLOCK * U9I_BLOCK;
-        if (i > before && got >= all->size / 2 && can_begin(r, before, i)) return (border){i, 0};
-        if (can_cut(all, f) && cut > begin && end > cut && end - cut > all->size / 2)
-            return (border){i, cut};
+        uint64_t end = data_end(f), most = got < size ? size - got : 0;
+        uint64_t cut = (begin + most) / U9I_BLOCK * U9I_BLOCK;
+        *bytes = got;
+        if (i > before && got >= size / 2 && can_begin(r, before, i)) return (border){i, 0};
+        *bytes += cut - begin;
+        if (can_cut(all, f) && cut > begin && end > cut && end - cut > size / 2) return (border){i, cut};
         got += end > begin ? end - begin : 0;
-        if (got > all->size) got = all->size;
         begin = 0;
         before = i;
         i = u9i_reader_next_on_row(r, i + 1);
     }
+    *bytes = got;
     return (border){r->catalog->count, 0};
+}
+
+/* Of the next piece: what is left is shared out, the more of it the less there is. */
+static uint64_t next_size(const pieces *all)
+{
+    uint64_t share = all->left / (2 * ((uint64_t)all->helpers + 1));
+    uint64_t least = all->size / LAST_PART > PIECE_LEAST ? all->size / LAST_PART : PIECE_LEAST;
+    if (all->helpers == 0 || all->checker->piece > 0 || share > all->size) return all->size;
+    return share > least ? share : least;
 }
 
 /* The piece ends there: its reader does not step over it. */
@@ -311,7 +324,9 @@ static check_piece *next_piece(pieces *all)
         p = all->slots[all->taken++ % all->window];
         *p = (check_piece){
             .events = p->events, .done = p->done, .state = READ, .slice = SLICE, .from = all->next};
-        p->to = all->next = find_border(all, p->from);
+        uint64_t bytes;
+        p->to = all->next = find_border(all, p->from, next_size(all), &bytes);
+        all->left -= bytes < all->left ? bytes : all->left;
         all->planned = all->next.index == all->checker->reader.catalog->count;
     }
     pthread_mutex_unlock(&all->lock);
@@ -630,6 +645,7 @@ static pieces *new_pieces(u9i_checker *c)
     if (all == NULL) return NULL;
     all->checker = c;
     all->size = piece_size(c);
+    all->left = c->bytes;
     bool threads = c->threads > 1 && c->source->dir->env->executor == &u9i_pool_executor;
     all->helpers = threads ? c->threads - 1 : 0;
     all->window = 2 * (size_t)(c->threads > 1 ? c->threads : 2);

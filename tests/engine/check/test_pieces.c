@@ -131,6 +131,36 @@ START_TEST(a_whole_log_is_told_alike_wherever_it_is_cut)
 END_TEST
 
 /* Bits flipped, stretches of zeros and of noise, files gone, at places drawn from a seed. */
+/* Without a size that is given they become smaller towards the end. */
+START_TEST(a_log_of_many_megabytes_is_told_alike_by_any_number_of_threads)
+{
+    static uint8_t bytes[60000];
+    static const unsigned threads[] = {1, 2, 3, 8};
+    told whole = {0};
+    u9_options o = small_options();
+    o.segment_size = _i ? 1 << 20 : 64 << 20;
+    u9_log *w = open_writer(at("log"), &o);
+    for (unsigned i = 0; i < 250; i++) {
+        memset(bytes, (int)i, sizeof bytes);
+        append_bytes(w, bytes, sizeof bytes);
+        if (i % 10 == 0) append_many(w, "short ", 300, 0);
+    }
+    close_log(w);
+    for (uint64_t segment = segments_in(at("log")), i = 0; i < 4; i++)
+        flip_bit(segment_path(at("log"), 1 + segment * i / 4), 300000 + i * (_i ? 1000 : 3700000), 1);
+    ck_assert_int_eq(check(&whole, at("log"), 0, 0), U9_OK);
+    ck_assert_uint_ge(whole.damages, 4);
+    for (unsigned k = 0; k < sizeof threads / sizeof *threads; k++) {
+        told t = {0};
+        ck_assert_int_eq(check(&t, at("log"), 0, threads[k]), U9_OK);
+        expect_text(t.text, whole.text);
+        ck_assert_mem_eq(&t.report, &whole.report, sizeof t.report);
+        free(t.text);
+    }
+    free(whole.text);
+}
+END_TEST
+
 START_TEST(a_damaged_log_is_told_alike_wherever_it_is_cut)
 {
     unsigned damaged = 0;
@@ -357,6 +387,7 @@ Suite *suite_pieces(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, a_whole_log_is_told_alike_wherever_it_is_cut);
     tcase_add_test(t, a_damaged_log_is_told_alike_wherever_it_is_cut);
+    tcase_add_loop_test(t, a_log_of_many_megabytes_is_told_alike_by_any_number_of_threads, 0, 2);
     tcase_add_test(t, each_of_many_damages_is_told_once_and_in_order);
     tcase_add_test(t, a_check_in_pieces_can_be_stopped);
     tcase_add_checked_fixture(sim, fixture_setup_sim, fixture_teardown);
