@@ -458,7 +458,8 @@ static void join_run(pieces *all, check_piece *p, check_piece *behind)
     bool damaged = behind->count > 0 && behind->events[0].is_damage;
     u9i_intact *first = behind->count > 0 ? &behind->events[0].run : &behind->run;
     if (nothing) behind->run = p->run;
-    else if (damaged || !u9i_intact_goes_on(&p->run, &p->reader)) u9i_checker_run_ends(all->checker, &p->run);
+    else if (damaged || !u9i_intact_goes_on(&p->run, &p->reader))
+        u9i_checker_run_ends(all->checker, &p->run);
     else u9i_intact_join(&p->run, first);
     p->run.open = false;
 }
