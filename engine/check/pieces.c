@@ -465,7 +465,7 @@ static bool comes_to_same(const check_piece *p, const check_piece *behind)
            !j->mark_passed && (!j->facts->marked || j->pos < j->facts->mark.offset);
 }
 
-/* The run that is open at the border goes on behind it, or is told. */
+/* The run that is open at the border goes on behind it, with the frame that is held, or is told. */
 static void join_run(pieces *all, check_piece *p, check_piece *behind)
 {
     if (!p->run.open) return;
@@ -473,8 +473,9 @@ static void join_run(pieces *all, check_piece *p, check_piece *behind)
     bool damaged = behind->count > 0 && behind->events[0].is_damage;
     u9i_intact *first = behind->count > 0 ? &behind->events[0].run : &behind->run;
     if (nothing) behind->run = p->run;
-    else if (damaged || !u9i_intact_join(&p->run, first))
+    else if (damaged || !u9i_intact_goes_on(&p->run, &p->reader))
         u9i_checker_run_ends(all->checker, &p->run);
+    else u9i_intact_join(&p->run, first);
     p->run.open = false;
 }
 

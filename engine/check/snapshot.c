@@ -24,7 +24,7 @@ static void snapshot_check(const u9i_snapshot *s)
 {
     assert(s->told_count <= s->told_room && s->trimmed_count <= s->trimmed_room);
     assert(s->catalog == NULL || (s->tip < s->catalog->count && s->first <= s->tip));
-    assert(!s->ended || s->how != 0);
+    assert(s->how != 0); /* the last segment is of the row: who has read to the log's end has left it */
 }
 
 /* What is told */
@@ -98,7 +98,6 @@ static void note_tip_end(u9i_snapshot *s)
     u9i_mark_record own = {.segment = f->number, .end = j->end};
     const u9i_catalog *c = s->catalog;
     s->end = *j;
-    s->ended = true;
     bool sealed = f->has_end && f->end.kind == U9I_END_SEALING;
     bool damaged = j->tail > U9_V_TORN || !j->knows_ordinal || j->frames == 0 || j->end.offset < j->promise ||
                    s->unmet || (c->marks && u9i_mark_beyond(u9i_mark_promise(&c->mark), &own));
@@ -190,13 +189,12 @@ static u9_err attempt(u9i_snapshot *s, u9_fault *fault)
     forget_told(s);
     s->report = (u9_snapshot_report){.size = size};
     s->out = (u9i_segment_out){.number = 0};
-    s->gone = s->ended = s->unmet = false;
+    s->gone = s->unmet = false;
+    s->how = (u9i_snapshot_tip)0;
     u9_err err = find_last_segment(s, fault);
     if (err == U9_OK) err = u9i_snapshot_compare(s, fault);
     if (err == U9_OK) err = read_new(s, fault);
     if (err != U9_OK || s->gone) return err;
-    if (!s->ended)
-        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = s->source->path), "the log's last segment cannot be read");
     note_ordinals(s);
     snapshot_check(s);
     if (s->options->strict && s->report.damages > 0)

@@ -53,9 +53,8 @@ typedef struct u9i_snapshot {
     size_t trimmed_count, trimmed_room;
     size_t first;       /* index of the first segment that is read */
     size_t tip;         /* of the last in the row */
-    bool ended;         /* it was read: */
-    u9i_judge end;      /*   how; only plain numbers of it are used */
-    u9i_segment_out out; /*  what a u9end will say */
+    u9i_judge end;      /* how it was read; only plain numbers of it are used */
+    u9i_segment_out out; /* what a u9end will say */
     bool unmet;         /* the log's mark is not met [M-4] */
     u9i_snapshot_tip how;
     uint64_t tip_bytes, tip_size; /* of its file in the snapshot: copied, and all */

@@ -58,13 +58,10 @@ void u9i_intact_add(u9i_intact *run, const u9i_reader *r)
     run->it.records += r->count;
 }
 
-bool u9i_intact_join(const u9i_intact *run, u9i_intact *behind)
+void u9i_intact_join(const u9i_intact *run, u9i_intact *behind)
 {
     const u9_stretch *a = &run->it;
     u9_stretch *b = &behind->it;
-    if (run->index != behind->index || b->kind != U9_STRETCH_FRAMES ||
-        b->begin - a->end >= U9I_BLOCK)
-        return false;
     b->begin = a->begin;
     b->ordinal = a->ordinal;
     b->frames += a->frames;
@@ -79,7 +76,6 @@ bool u9i_intact_join(const u9i_intact *run, u9i_intact *behind)
         }
     }
     b->records += a->records;
-    return true;
 }
 
 unsigned u9i_stretch_behind(const u9i_reader *r, u9_stretch out[2])

@@ -34,7 +34,7 @@ void u9i_intact_add(u9i_intact *run, const u9i_reader *reader);
 /* What stands behind the end of the segment that the reader is about to leave: up to two stretches. Returns how many. */
 unsigned u9i_stretch_behind(const u9i_reader *reader, u9_stretch out[2]);
 
-/* `behind` goes on where `run` ends: true, and it is all of both. */
-bool u9i_intact_join(const u9i_intact *run, u9i_intact *behind);
+/* `behind` begins with the frame with which `run` goes on: it is all of both from now on. */
+void u9i_intact_join(const u9i_intact *run, u9i_intact *behind);
 
 #endif

@@ -402,11 +402,11 @@ static void lead(u9i_writer *w)
 /* A commit that waited is over. Without the lock, which all of a group would have to queue up for. */
 static u9_err note_commit(u9i_writer *w, uint64_t began_us, u9_err err)
 {
-    uint64_t us = u9i_monotonic_us(w->env) - began_us, max = __atomic_load_n(&w->stats.commit_us_max, __ATOMIC_RELAXED);
+    uint64_t us = u9i_monotonic_us(w->env) - began_us;
+    uint64_t *most = &w->stats.commit_us_max, max = __atomic_load_n(most, __ATOMIC_RELAXED);
     unsigned which = 63 - (unsigned)__builtin_clzll(us | 1);
     (void)__atomic_add_fetch(&w->stats.commit_us[which < 32 ? which : 31], 1, __ATOMIC_RELAXED);
-    while (us > max && !__atomic_compare_exchange_n(&w->stats.commit_us_max, &max, us, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        continue;
+    while (us > max && !__atomic_compare_exchange_n(most, &max, us, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) continue;
     return err;
 }
 

@@ -388,6 +388,53 @@ START_TEST(what_stands_inside_a_broken_frame_is_of_no_log)
 }
 END_TEST
 
+/*
+ * [U-9] The end of a file stands in the midst of another log's, whose frames go on behind it: as a fragment of its own or
+ * in a record there, which nothing here tells. The next segment names the last frame: then it is what was written.
+ */
+START_TEST(an_end_that_stands_in_another_log_counts_if_the_next_segment_names_it)
+{
+    for (unsigned named = 0; named < 2; named++) {
+        image i = {0};
+        told t;
+        forged_segment one = forge_begin(1, 3, NULL, U9I_TAIL_NONE), other = forge_begin(1, 9, NULL, U9I_TAIL_NONE);
+        for (unsigned k = 0; k < 3; k++) forge_records(&one, "first", 4);
+        forge_pad(&one);
+        for (unsigned k = 0; k < 3; k++) forge_records(&one, "last", 4);
+        forge_pad(&one);
+        forged_segment two = forge_begin(2, 4, &one, U9I_TAIL_NONE);
+        forge_records(&two, "behind", 5);
+        forge_pad(&two);
+        forge_end(&two, U9I_END_CLOSING);
+        other.bytes[U9I_DISK_HEADER_SIZE + 64 + 20] ^= 1, forge_mend(&other, U9I_DISK_HEADER_SIZE); /* of a log of its own */
+        for (unsigned k = 0; k < 30; k++) forge_records(&other, "other", 40);
+        forge_promise(&other);
+        ck_assert_uint_eq(one.size, 2 * U9I_BLOCK);
+        ck_assert_uint_gt(other.size, 5 * U9I_BLOCK);
+        memcpy(other.bytes + 2 * U9I_BLOCK, one.bytes + U9I_BLOCK, U9I_BLOCK);
+        add(&i, one.bytes, U9I_BLOCK);
+        add_garbage(&i, U9I_BLOCK);
+        if (named) add(&i, two.bytes, two.size);
+        add_garbage(&i, U9I_BLOCK);
+        add(&i, other.bytes, other.size);
+        save_image(&i, at("image"));
+        remove_log(at("out"));
+        (void)carve(at("image"), &t);
+        ck_assert_uint_eq(t.logs, 2);
+        size_t in_logs = expect_never(&t, named ? "none" : "last", "nobody names it"), in_one = named ? 12 + 12 + 5 : 12;
+        ck_assert_uint_gt(in_logs, in_one + 40 * 20);
+        ck_assert_uint_eq((in_logs - in_one) % 40, 0);
+        forge_save(&one, at("log"));
+        forge_save(&two, at("log"));
+        if (named) expect_log(&t, at("log"));
+        remove_log(at("log"));
+        forge_free(&one);
+        forge_free(&two);
+        forge_free(&other);
+    }
+}
+END_TEST
+
 /* {F68} */
 START_TEST(nothing_is_made_of_nothing_and_nothing_is_overwritten)
 {
@@ -844,6 +891,7 @@ Suite *suite_carve(void)
     tcase_add_test(c, without_any_secret_frames_are_carved_apart_and_said_to_be_unsigned);
     tcase_add_test(c, what_stands_inside_a_frame_is_no_log);
     tcase_add_test(c, what_stands_inside_a_broken_frame_is_of_no_log);
+    tcase_add_test(c, an_end_that_stands_in_another_log_counts_if_the_next_segment_names_it);
     tcase_add_test(c, nothing_is_made_of_nothing_and_nothing_is_overwritten);
     tcase_add_test(c, broken_off_at_any_call_it_is_completed_by_the_next);
     tcase_add_test(c, bytes_that_cannot_be_read_cost_what_they_touch);

@@ -982,6 +982,37 @@ START_TEST(a_change_after_which_numbers_run_backwards_does_not_fit)
 }
 END_TEST
 
+/* [U-1] The same by a repair: the bit that it finds brings a record back, behind which the next segment's would be older. */
+START_TEST(a_repair_behind_which_numbers_would_run_backwards_is_none)
+{
+    uint8_t before[16], after[16];
+    forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&one, "r", 3);
+    uint64_t p = forge_records(&one, "found", 2);
+    forge_promise(&one);
+    u9i_open_record open = forge_naming(2, &one, U9I_TAIL_NONE);
+    open.end.ordinal = 2;
+    forged_segment two = forge_with_open(2, 2, &open);
+    forge_records(&two, "again", 3);
+    forge_promise(&two);
+    forge_pad(&two);
+    forge_end(&two, U9I_END_CLOSING);
+    one.bytes[p + 64 + 3] ^= 4;
+    forge_save(&one, at("log"));
+    forge_save(&two, at("log"));
+    picture(at("log"), before);
+    u9_fault fault;
+    u9_repair_report r;
+    ck_assert_int_eq(run_repair(at("log"), (u9_repair_options){.all = 1, .heal_ms = 1000000}, &r, &fault), U9_CORRUPT);
+    ck_assert_str_eq(fault.rule, "U-1");
+    ck_assert_msg(strstr(fault.text, "would not have record 2 as it is now") != NULL, "%s", fault.text);
+    picture(at("log"), after);
+    ck_assert_mem_eq(before, after, sizeof before);
+    forge_free(&one);
+    forge_free(&two);
+}
+END_TEST
+
 START_TEST(void_bytes_do_not_come_back)
 {
     u9_repair_report r;
@@ -1082,6 +1113,7 @@ Suite *suite_in_place(void)
     tcase_add_test(c, a_file_that_does_not_end_with_a_block_keeps_its_size);
     tcase_add_loop_test(c, a_change_after_which_a_record_is_gone_or_there_twice_does_not_fit, 0, 2);
     tcase_add_test(c, a_change_after_which_numbers_run_backwards_does_not_fit);
+    tcase_add_test(c, a_repair_behind_which_numbers_would_run_backwards_is_none);
     tcase_add_test(c, void_bytes_do_not_come_back);
     tcase_add_test(c, each_bit_of_a_payload_is_found);
     tcase_add_test(c, a_search_ends_with_its_time);

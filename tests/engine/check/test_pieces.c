@@ -218,6 +218,27 @@ START_TEST(each_of_many_damages_is_told_once_and_in_order)
 }
 END_TEST
 
+/* {F51} Records that cannot be read, in frames that are whole: told behind what stands in front, wherever a piece begins. */
+START_TEST(what_a_piece_begins_with_may_be_damage)
+{
+    forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    static uint8_t body[3000];
+    memset(body, 0xff, sizeof body);
+    unsigned bad = 0;
+    for (unsigned i = 0; i < 100; i++) {
+        for (unsigned k = i % 3; k > 0; k--) forge_records(&f, "record ", 100);
+        (void)forge_frame(&f, body, sizeof body - 12 * i, 1), bad++;
+    }
+    forge_promise(&f);
+    forge_pad(&f);
+    forge_end(&f, U9I_END_CLOSING);
+    forge_save(&f, at("log"));
+    told t = expect_alike(at("log"));
+    ck_assert_uint_eq(t.damages, bad);
+    forge_free(&f);
+}
+END_TEST
+
 /* A stop that is asked for comes through from all threads, and leaves nothing open. */
 START_TEST(a_check_in_pieces_can_be_stopped)
 {
@@ -389,6 +410,7 @@ Suite *suite_pieces(void)
     tcase_add_test(t, a_damaged_log_is_told_alike_wherever_it_is_cut);
     tcase_add_loop_test(t, a_log_of_many_megabytes_is_told_alike_by_any_number_of_threads, 0, 2);
     tcase_add_test(t, each_of_many_damages_is_told_once_and_in_order);
+    tcase_add_test(t, what_a_piece_begins_with_may_be_damage);
     tcase_add_test(t, a_check_in_pieces_can_be_stopped);
     tcase_add_checked_fixture(sim, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(sim, 120);

@@ -209,12 +209,16 @@ START_TEST(a_successor_does_not_wait_forever) /* [W-1] */
     ck_assert_mem_eq(before, after, 16);
     sim_land(0);
     close_log(open_writer(log, &o));
-    sim_take_lock(segment_path(log, 1)); /* its own requests, and not those on the mark */
-    ck_assert_int_eq(u9_log_open(log, &o, &w, &fault), U9_LOCKED);
-    ck_assert_str_eq(fault.rule, "W-1");
-    ck_assert_ptr_nonnull(strstr(fault.text, "killed writer's last requests on segment 0"));
-    sim_drop_lock(segment_path(log, 1));
-    close_log(open_writer(log, &o));
+    const char *last[] = {segment_path(log, 1), at("log/.mark")}, *of[] = {"on segment 0", "on its mark"};
+    for (unsigned i = 0; i < 2; i++) { /* requests on the one and not on the other */
+        sim_take_lock(last[i]);
+        ck_assert_int_eq(u9_log_open(log, &o, &w, &fault), U9_LOCKED);
+        ck_assert_str_eq(fault.rule, "W-1");
+        ck_assert_ptr_nonnull(strstr(fault.text, "killed writer's last requests"));
+        ck_assert_ptr_nonnull(strstr(fault.text, of[i]));
+        sim_drop_lock(last[i]);
+        close_log(open_writer(log, &o));
+    }
 }
 END_TEST
 

@@ -1580,6 +1580,38 @@ START_TEST(the_first_of_many_failures_under_way_is_the_cause) /* [W-6] */
 }
 END_TEST
 
+/* {F12} The new file, of which nobody was given anything, is gone at once; who goes on makes it anew. */
+START_TEST(a_write_that_fails_while_a_roll_waits_for_room_leaves_no_new_file) /* [W-6] [W-3] */
+{
+    unsigned dropped = 0;
+    u9_err err = U9_POISONED;
+    for (unsigned n = 1; err != U9_OK; n++) {
+        begin_again(n);
+        u9_options o = sized(3 << 20);
+        o.policy = U9_POLICY_NONE;
+        o.memory = 4 << 20; /* the ring, full of what is under way */
+        u9_log *w = open_writer(at("log"), &o);
+        sim_set_order(SIM_LATE);
+        sim_spare(".mark");
+        sim_fail(SIM_WRITE, n, EIO, false);
+        err = U9_OK;
+        for (unsigned i = 0; i < 40 && err == U9_OK; i++) err = try_zeros(w, 200000);
+        ck_assert(err == U9_OK || err == U9_POISONED);
+        uint64_t made = 1;
+        while (sim_find(SIM_CREATE, made + 1, U9_NOWHERE)) made++;
+        bool gone = !exists(segment_path(at("log"), made));
+        dropped += gone;
+        (void)!u9_log_close(w, NULL);
+        sim_mend();
+        if (!gone) continue;
+        session(at("log"), "behind", 1, 0);
+        ck_assert(exists(segment_path(at("log"), made)) && !exists(segment_path(at("log"), made + 1)));
+        ck_assert_uint_gt(count_seen(at("log")), 1);
+    }
+    ck_assert_uint_gt(dropped, 0);
+}
+END_TEST
+
 /* {F12} */
 START_TEST(a_write_of_which_half_arrives_costs_nothing_acknowledged) /* [W-6] */
 {
@@ -1709,6 +1741,7 @@ Suite *suite_writer(void)
     tcase_add_test(failures, a_write_that_fails_late_poisons_too);
     tcase_add_test(failures, a_write_that_fails_in_reverse_order_poisons_too);
     tcase_add_test(failures, the_first_of_many_failures_under_way_is_the_cause);
+    tcase_add_test(failures, a_write_that_fails_while_a_roll_waits_for_room_leaves_no_new_file);
     tcase_add_test(failures, a_write_of_which_half_arrives_costs_nothing_acknowledged);
     tcase_add_test(failures, any_call_may_fail_once);
     tcase_add_test(failures, any_call_may_fail_for_lack_of_room);

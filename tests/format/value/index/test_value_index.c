@@ -301,6 +301,35 @@ START_TEST(keys_in_ka_are_written_in_any_form)
 }
 END_TEST
 
+/* Keys that are containers stand in ka side by side, under one typecode of an array or a tuple. */
+START_TEST(keys_that_are_containers_are_found)
+{
+    static const struct {
+        const char *map, *ka, *ia, *keys[4]; /* the last one is of no element */
+    } kinds[] = {
+        {"4b 1e 4a 08 44 03 02 00 01 02 21 61 4a 08 44 03 02 00 01 03 21 62 4a 08 44 03 02 00 04 00 21 63",
+         "44 0a 03 44 02 02 00 0102 0103 0400",
+         "44 07 03 05 0000 000a 0014",
+         {"44 03 02 00 01 02", "44 03 02 00 01 03", "44 03 02 00 04 00", "44 03 02 00 01 04"}},
+        {"4b 18 4a 06 4a 02 81 82 21 61 4a 06 4a 02 81 83 21 62 4a 06 4a 02 84 80 21 63",
+         "44 08 03 4a 02 8182 8183 8480",
+         "44 07 03 05 0000 0008 0010",
+         {"4a 02 81 82", "4a 02 81 83", "4a 02 84 80", "4a 02 81 84"}},
+    };
+    for (unsigned i = 0; i < 2; i++) {
+        block map = unhex(kinds[i].map);
+        u9_value v = view(forge_index(0x51, "k", kinds[i].ka, kinds[i].ia, map)), out;
+        ck_assert_int_eq(u9_index_check(&v, NULL), U9_OK);
+        expect_found_as_by_a_walk(&v);
+        for (unsigned k = 0; k < 4; k++) {
+            u9_value key = view(unhex(kinds[i].keys[k]));
+            ck_assert_int_eq(u9_value_by_key(&v, &key, &out), k < 3 ? U9_OK : U9_ABSENT);
+            if (k < 3) ck_assert_int_eq(out.data[out.size - 1], 'a' + (int)k);
+        }
+    }
+}
+END_TEST
+
 /* [X-3] [X-4] (-128) (-1) (0) (127) as int8 to int64. */
 START_TEST(keys_below_0_are_found)
 {
@@ -724,6 +753,7 @@ Suite *suite_value_index(void)
     t = tcase_create("lookup");
     tcase_add_checked_fixture(t, NULL, drop_blocks);
     tcase_add_test(t, keys_in_ka_are_written_in_any_form);
+    tcase_add_test(t, keys_that_are_containers_are_found);
     tcase_add_test(t, keys_below_0_are_found);
     tcase_add_test(t, elements_that_are_arrays_have_keys_too);
     tcase_add_test(t, entries_with_one_key_are_in_the_order_of_the_elements);
