@@ -532,6 +532,96 @@ START_TEST(frames_of_every_sort_say_what_a_walk_says_or_nothing) /* [K-2] */
 }
 END_TEST
 
+/* [K-2] Bytes of a value that would be a record, with a key of its own, are none: whatever leads there is refuted. */
+START_TEST(a_record_within_a_value_is_none)
+{
+    bool keyed = _i & 1, plenty = _i & 2;
+    uint8_t inner[128], body[512];
+    size_t inner_size = letter_record(inner, 'i', 16, 20);
+    u9_builder b;
+    u9i_catalog *catalog;
+    u9i_budget budget;
+    u9i_frames fs;
+    u9i_open_frame *own;
+    u9i_found found;
+    const u9i_open_frame *f;
+    int sys;
+    if (_i & 4) ck_assert_int_eq(u9_guard_install(), U9_OK);
+    u9_builder_init(&b, body, sizeof body);
+    ck_assert_int_eq(u9_build_tuple_open(&b), U9_OK);
+    ck_assert_int_eq(u9_build_utf8(&b, "a key of 16 byte", 16), U9_OK);
+    ck_assert_int_eq(u9_build_bytes(&b, inner, inner_size), U9_OK);
+    ck_assert_int_eq(u9_build_tuple_close(&b), U9_OK);
+    const uint8_t *within = memmem(body, b.size, inner, inner_size);
+    ck_assert(within != NULL);
+    forged_segment s = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    uint64_t offset = forge_frame(&s, body, b.size, 1), base = offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
+    forge_end(&s, U9I_END_CLOSING);
+    u9_log *log = open_forged(&s, U9_VERIFY_FIRST, &catalog);
+    u9i_keyspec spec = {.width = 16, .seed = 7};
+    u9i_budget_open(&budget, plenty ? UINT64_MAX / 2 : 1);
+    ck_assert_int_eq(u9i_frames_open(&fs, catalog->segments[0], &log->source.windows, s.end, &spec, keyed, &budget, &sys), U9_OK);
+    ck_assert_int_eq(u9i_frames_at(&fs, offset, &f, &own, &sys), U9_OK);
+    ck_assert_int_eq(u9i_open_frame_record(&fs, f, base + (uint64_t)(within - body), &found), U9_CORRUPT);
+    ck_assert_int_eq(u9i_open_frame_record(&fs, f, base, &found), U9_OK);
+    ck_assert_uint_eq(found.record.size, b.size);
+    u9i_found_free(&found);
+    u9i_open_frame_free(own);
+    u9i_frames_close(&fs);
+    u9i_budget_close(&budget);
+    u9i_catalog_unref(catalog);
+    close_log(log);
+    forge_free(&s);
+}
+END_TEST
+
+/* [C-7] An index of hashes leads from one to all that have it, the newest one first: only a record with the very key counts. */
+START_TEST(a_key_is_found_behind_newer_ones_of_the_same_hash)
+{
+    enum { TWINS = 3 };
+    uint8_t body[512];
+    uint64_t places[TWINS + 1] = {0};
+    u9i_catalog *catalog;
+    u9i_budget budget;
+    u9i_frames fs;
+    u9i_keys keys;
+    u9i_open_frame *own;
+    u9i_found found;
+    const u9i_open_frame *f;
+    int sys;
+    const u9_key key = {"aaaaaaaaaaaaaaaa", 16};
+    forged_segment s = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    for (unsigned i = 0; i < TWINS; i++) places[i + 1] = places[i] + letter_record(body + places[i], (char)('a' + i), 16, 20);
+    uint64_t base = forge_frame(&s, body, places[TWINS], TWINS) / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
+    forge_end(&s, U9I_END_CLOSING);
+    u9_log *log = open_forged(&s, U9_VERIFY_FIRST, &catalog);
+    u9i_keyspec spec = {.width = 8, .hashed = true, .seed = 7};
+    u9i_budget_open(&budget, UINT64_MAX / 2);
+    ck_assert_int_eq(u9i_frames_open(&fs, catalog->segments[0], &log->source.windows, s.end, &spec, false, &budget, &sys), U9_OK);
+    for (unsigned there = 0; there < 2; there++) { /* the record of that key itself is there, or is none */
+        u9i_index x;
+        ck_assert(u9i_keys_open(&keys, &spec, 1 << 20));
+        for (unsigned i = there ? 0 : 1; i < TWINS; i++) u9i_keys_add(&keys, key.data, key.size, base + places[i], false);
+        u9i_keys_sort(&keys);
+        ck_assert_int_eq(u9i_index_make(&x, &keys, &budget), U9_OK);
+        ck_assert_int_eq(u9i_index_find(&x, &fs, &key, UINT64_MAX, &f, &found, &own), there ? U9_OK : U9_ABSENT);
+        if (there) {
+            ck_assert_uint_eq(found.at, base);
+            ck_assert_mem_eq(found.record.key, key.data, key.size);
+            u9i_found_free(&found);
+            u9i_open_frame_free(own);
+        }
+        u9i_index_close(&x);
+        u9i_keys_close(&keys);
+    }
+    u9i_frames_close(&fs);
+    u9i_budget_close(&budget);
+    u9i_catalog_unref(catalog);
+    close_log(log);
+    forge_free(&s);
+}
+END_TEST
+
 /* The record of the key of this letter, and no other one's; or that it is damaged or not there. */
 static u9_err find_or_say(const u9i_frames *fs, const u9i_open_frame *f, char letter)
 {
@@ -695,6 +785,8 @@ Suite *suite_index_parts(void)
     tcase_add_loop_test(t, a_page_that_is_read_says_what_one_in_memory_says, 0, 2);
     tcase_add_loop_test(t, a_frame_finds_its_records_however_it_is_opened, 0, SANITIZED ? 32 : 64);
     tcase_add_loop_test(t, frames_of_every_sort_say_what_a_walk_says_or_nothing, 0, SANITIZED ? 8 : 16);
+    tcase_add_loop_test(t, a_record_within_a_value_is_none, 0, SANITIZED ? 4 : 8);
+    tcase_add_test(t, a_key_is_found_behind_newer_ones_of_the_same_hash);
     tcase_add_loop_test(t, a_file_that_is_another_by_now_is_told, 0, 4);
     tcase_add_test(t, the_hash_of_what_was_lost_is_that_of_the_bytes_that_stand_there_or_is_not_had);
     tcase_add_test(t, what_is_no_root_of_an_index_notes_no_losses);

@@ -4,6 +4,7 @@
  * again. [K-2] [K-3]
  */
 #include "tests/engine/read/model.h"
+#include "tests/engine/scarce.h"
 #include "tests/suites.h"
 #include "tests/thorough.h"
 
@@ -177,6 +178,31 @@ START_TEST(with_any_memory_lookups_say_what_a_model_says)
 }
 END_TEST
 
+/* Where frames are let go of and begin anew, and there is no memory for that, an answer is what it was, or that is told. */
+START_TEST(frames_that_cannot_begin_anew_for_want_of_memory_change_no_answer)
+{
+    enum { COUNT = RECORDS / 5, MEMORY = 20000 };
+    write_numbers(COUNT, false);
+    for (unsigned nth = 1, failed = 1; failed > 0; nth++) {
+        u9i_view *v;
+        u9_record found;
+        u9_log *r = open_with(MEMORY, U9_READ, U9_VERIFY_FIRST);
+        expect_number(r, 0, COUNT, false);
+        ck_assert_int_eq(u9i_view_take(r, false, &v, NULL), U9_OK);
+        for (uint64_t n = 0; !u9i_budget_full(&v->kept->budget); n += 4999) expect_number(r, n % COUNT, COUNT, false);
+        u9i_view_release(v);
+        scarce_begin(SCARCE_MEMORY, nth, 0, false);
+        u9_err err = get_number(r, nth, false, &found);
+        failed = scarce_end(NULL);
+        ck_assert(err == U9_OK || (failed > 0 && err == U9_NOMEM));
+        if (err == U9_OK) ck_assert_uint_eq(found.ordinal, nth);
+        expect_number(r, nth, COUNT, false);
+        ck_assert_uint_le(kept_by(r), MEMORY);
+        close_log(r);
+    }
+}
+END_TEST
+
 /* The hashes of all frames of the first segment's data are wrong from now on. */
 static void spoil_hashes(void)
 {
@@ -290,6 +316,7 @@ Suite *suite_cache(void)
     tcase_add_loop_test(t, a_lookup_costs_a_few_reads_however_little_memory_there_is, 0, 2 * MEMORIES);
     tcase_add_loop_test(t, with_any_memory_lookups_say_what_a_model_says, 0, 4 * (MEMORIES + 2));
     tcase_add_loop_test(t, what_was_proven_is_not_hashed_again_where_nothing_can_be_kept, 0, 2);
+    tcase_add_test(t, frames_that_cannot_begin_anew_for_want_of_memory_change_no_answer);
     tcase_add_loop_test(t, a_writer_finds_its_own_records_with_a_few_reads, 0, MEMORIES);
     suite_add_tcase(s, t);
     return s;

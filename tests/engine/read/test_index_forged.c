@@ -65,6 +65,7 @@ typedef enum lie {
     LIE_FILTER_PLACE,  /* the filter is where no file is */
     LIE_FILTER_FORM,   /* it is no whole number of blocks */
     LIE_FILTER_SIZE,   /* it has a block too many */
+    LIE_MISFIT,        /* an entry leads to a record whose key is none that the index can hold */
     LIE_SILENT,
     LIE_FILTER_ZEROS = LIE_SILENT, /* nothing is there, it says */
     LIE_LAST,          /* nothing is above its first key */
@@ -82,6 +83,7 @@ typedef struct forging {
     size_t count;            /* entries */
     uint8_t last[16];        /* the greatest key */
     uint64_t void_at;        /* a frame behind the data end */
+    uint64_t misfit_at;      /* a record with a key of 8 bytes, the last one; 0: there is none */
     u9i_position end, older; /* where the data end, and where their last frame begins */
 } forging;
 
@@ -124,6 +126,13 @@ static void forge_data(forging *f)
             f->places[f->count++] = virtual_of(at, (uint64_t)(r.bytes - body));
         }
     }
+    if (f->lie == LIE_MISFIT) {
+        static const uint8_t key_and_value[10] = {0x03, 1, 2, 3, 4, 5, 6, 7, 8, 0x81};
+        uint8_t misfit[32];
+        size_t head = u9i_record_head(2, sizeof key_and_value, misfit);
+        memcpy(misfit + head, key_and_value, sizeof key_and_value);
+        f->misfit_at = virtual_of(forge_frame(&f->s, misfit, head + sizeof key_and_value, 1), 0);
+    }
     f->end = position_of(&f->s);
 }
 
@@ -141,6 +150,7 @@ static void bend_entries(forging *f)
         case LIE_ODD: f->places[i] = at + (UINT64_C(1) << U9I_VIRTUAL_SHIFT); break;
         case LIE_NOWHERE: f->places[i] = i > 0 ? at : UINT64_MAX; break;
         case LIE_SHARED: f->places[i] = i > 0 ? at : next; break;
+        case LIE_MISFIT: f->places[i] = i + 1 < f->count ? at : f->misfit_at; break;
         case LIE_NONE: case LIE_INDEX: case LIE_PAGE_ORDER: case LIE_ROOT_ORDER: case LIE_ROOT_SAME: case LIE_ROOT_OVERLAP:
         case LIE_ROOT_SELF: case LIE_ROOT_RECORDS: case LIE_ENTRIES: case LIE_ENTRIES_FEW: case LIE_OTHER_SELF:
         case LIE_OTHER_CYCLE: case LIE_OTHER_FORM: case LIE_OTHER_END: case LIE_OTHER_COUNT: case LIE_FILTER_PAGE:
@@ -250,7 +260,7 @@ static void bend_root(const forging *f, u9i_page_record *r, uint8_t (*keys)[16],
     case LIE_PAGE_ORDER: case LIE_ROOT_OVERLAP: case LIE_OTHER_FORM: case LIE_OTHER_END: case LIE_OTHER_COUNT:
     case LIE_FILTER_PAGE: case LIE_FILTER_MANY: case LIE_ROOT_PLACE: case LIE_OLDER: case LIE_NOWHERE: case LIE_SHARED:
     case LIE_PAGE_FORM: case LIE_PAGE_EMPTY: case LIE_PAGE_KEYSPEC: case LIE_ROOT_NONE: case LIE_OTHER_KEYSPEC:
-    case LIE_FILTER_PLACE: case LIE_FILTER_FORM: case LIE_FILTER_SIZE:
+    case LIE_FILTER_PLACE: case LIE_FILTER_FORM: case LIE_FILTER_SIZE: case LIE_MISFIT:
     case LIE_FILTER_ZEROS: case LIE_LAST: case LIE_OMITS: case LIES: break;
     }
 }
@@ -268,6 +278,7 @@ static uint64_t put_index(forging *f)
         r.root.records -= EACH;
     }
     key_of(f->lie == LIE_LAST ? 0 : r.root.records - 1, f->last);
+    r.root.records += f->misfit_at > 0;
     uint64_t filter = filtered ? put_filter(f) : 0;
     r.count = put_pages(f, root_keys, root_places);
     if (f->lie == LIE_FILTER_PAGE) filter = u9i_get_be(root_places[0], 8);
@@ -418,7 +429,7 @@ START_TEST(what_an_index_leads_to_is_looked_at)
     close_log(r);
     if (what < LIE_SILENT) ck_assert_uint_eq(found_without_memory(), KEYS);
     seen *s = look(at("log")); /* who reads the log is told everything, and of no damage, whatever the index says */
-    ck_assert_uint_eq(s->count, KEYS);
+    ck_assert_uint_eq(s->count, KEYS + (f.misfit_at > 0));
     forget(s);
 }
 END_TEST
@@ -456,6 +467,8 @@ START_TEST(a_check_tells_of_each_lie)
     u9_index_report report = check_indexes();
     if (what == LIE_NONE) ck_assert_uint_eq(report.wrong, 0);
     if (what == LIE_NONE) ck_assert_uint_eq(report.inside, 1);
+    unsigned hidden = form == U9I_INDEX_RECORDS ? 1 : EACH; /* that entry, what it should find, and the record that none can */
+    if (what == LIE_MISFIT) ck_assert_uint_eq(report.wrong, 1 + hidden + 1);
     if (found < KEYS) ck_assert_uint_gt(report.wrong, 0); /* nothing is missed that a check would not find */
 }
 END_TEST

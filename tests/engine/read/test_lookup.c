@@ -293,6 +293,39 @@ START_TEST(a_segment_that_goes_while_it_is_looked_up_is_no_failure)
 }
 END_TEST
 
+/* The same bytes in another file. */
+static void put_a_copy_in_place(unsigned nth)
+{
+    (void)nth;
+    sim_remove(segment_path(LOG, 1));
+    sim_copy("copy", segment_path(LOG, 1));
+}
+
+/* [K-3] However often a segment is another file by the next look at it: then a scan tells what there is. */
+START_TEST(a_segment_that_is_another_at_each_look_is_scanned)
+{
+    uint8_t buf[100];
+    u9_record r;
+    told t = {.count = 0};
+    u9_log *log;
+    u9_key key = {"twice", 5};
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .kind = "rkey"};
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    for (unsigned i = 0; i < 2; i++) ck_assert_int_eq(u9_log_append(log, &key, "\x81", 1, NULL), U9_OK);
+    close_log(log);
+    sim_copy(segment_path(LOG, 1), "copy");
+    o.mode = U9_READ;
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    sim_before_list(put_a_copy_in_place);
+    if (_i == 0) ck_assert_int_eq(u9_log_get(log, &key, buf, sizeof buf, &r, NULL), U9_OK);
+    else ck_assert_int_eq(u9_log_versions(log, &key, model_count_version, &t, NULL), U9_OK);
+    sim_before_list(NULL);
+    ck_assert_uint_eq(_i == 0 ? r.ordinal : t.last, 1);
+    ck_assert_uint_eq(t.count, _i == 0 ? 0 : 2);
+    close_log(log);
+}
+END_TEST
+
 /*
  * [K-3] Frames that are compressed have memory of their own, which others get when they have their place, before they are
  * written: what is found is the newest record all the same, and itself.
@@ -935,6 +968,7 @@ Suite *suite_lookup(void)
     tcase_add_test(t, a_reader_sees_what_a_writer_beside_it_commits);
     tcase_add_loop_test(t, a_record_in_parts_is_found_by_its_key_at_once_and_later, 0, 2);
     tcase_add_test(t, a_segment_that_goes_while_it_is_looked_up_is_no_failure);
+    tcase_add_loop_test(t, a_segment_that_is_another_at_each_look_is_scanned, 0, 2);
     tcase_add_loop_test(t, what_does_not_fit_the_buffer_is_opened_before_anybody_wrote_it, 0, 2);
     tcase_add_loop_test(t, what_is_compressed_is_found_until_it_is_written_and_then, 0, 4);
     tcase_add_test(t, a_record_larger_than_is_handed_out_is_found_in_all_ways);

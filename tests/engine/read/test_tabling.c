@@ -7,6 +7,7 @@
 
 #include "engine/read/tabling.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,6 +197,48 @@ START_TEST(a_table_takes_no_more_memory_than_it_may)
 }
 END_TEST
 
+/* One frame with so large a record that those behind it begin where a table usually leads to no more. */
+START_TEST(records_behind_a_large_one_in_their_frame_are_in_a_table_too)
+{
+    enum { RECORDS = 60, LARGE_SIZE = (1 << U9I_TABLE_PLACE_BITS) + 1000 };
+    static uint8_t body[RECORDS * 100 + LARGE_SIZE], large[LARGE_SIZE];
+    char key[RECORDS][17];
+    size_t rest, size = 0;
+    u9i_view *v;
+    u9_log *r;
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = sim_io()};
+    forged_segment s = forge_begin(1, 5, NULL, U9I_TAIL_NONE);
+    for (unsigned n = 0; n < RECORDS; n++) {
+        u9_builder b;
+        snprintf(key[n], sizeof key[n], "%016u", n * 37 % RECORDS);
+        u9_builder_init(&b, body + size, sizeof body - size);
+        ck_assert_int_eq(u9_build_tuple_open(&b), U9_OK);
+        ck_assert_int_eq(u9_build_bytes(&b, key[n], 16), U9_OK);
+        ck_assert_int_eq(u9_build_bytes(&b, large, n == RECORDS / 2 ? LARGE_SIZE : 10), U9_OK);
+        ck_assert_int_eq(u9_build_tuple_close(&b), U9_OK);
+        size += b.size;
+    }
+    (void)forge_frame(&s, body, size, RECORDS);
+    forge_end(&s, U9I_END_CLOSING);
+    sim_make_dir(LOG);
+    forge_save(&s, LOG);
+    ck_assert_int_eq(u9_log_open(LOG, &o, &r, NULL), U9_OK);
+    for (unsigned n = 0; n < 1000; n++) {
+        uint8_t buf[100];
+        u9_record found;
+        u9_err err = u9_log_get(r, &(u9_key){key[n % RECORDS], 16}, buf, sizeof buf, &found, NULL);
+        ck_assert_int_eq(err, n % RECORDS == RECORDS / 2 ? U9_LIMIT : U9_OK);
+        ck_assert_uint_eq(found.ordinal, n % RECORDS);
+    }
+    ck_assert_uint_eq(tabled_segments(r, &rest), 1);
+    ck_assert_int_eq(u9i_view_take(r, false, &v, NULL), U9_OK);
+    ck_assert_uint_eq(atomic_load(&v->tabled)->tabled->table.place_bits, U9I_TABLE_PLACE_BITS_MAX);
+    u9i_view_release(v);
+    close_log(r);
+    forge_free(&s);
+}
+END_TEST
+
 Suite *suite_tabling(void)
 {
     Suite *s = suite_create("tabling");
@@ -208,6 +251,7 @@ Suite *suite_tabling(void)
     tcase_add_loop_test(t, a_table_of_all_segments_says_what_a_model_says, 0, 8);
     tcase_add_loop_test(t, a_table_is_made_anew_when_the_log_grew, 0, 4);
     tcase_add_test(t, a_table_takes_no_more_memory_than_it_may);
+    tcase_add_test(t, records_behind_a_large_one_in_their_frame_are_in_a_table_too);
     suite_add_tcase(s, t);
     return s;
 }

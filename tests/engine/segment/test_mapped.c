@@ -511,6 +511,39 @@ START_TEST(lookups_in_a_file_that_is_cut_find_what_is_left_and_nothing_else)
 }
 END_TEST
 
+/* The same where the first look at a frame meets zeros: its index is in memory, and leads there. */
+START_TEST(frames_of_a_file_that_is_cut_before_they_are_looked_at_are_not_found)
+{
+    enum { FRAMES = 5, EACH = 3 };
+    static uint8_t bytes[RECORD], room[4096];
+    uint8_t keys[FRAMES * EACH][16];
+    u9_record r;
+    guard();
+    u9_log *w = open_writer(the_log(), NULL);
+    for (unsigned i = 0; i < FRAMES * EACH; i++) {
+        append_bytes(w, bytes, sizeof bytes);
+        if (i % EACH == EACH - 1) ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    }
+    close_log(w);
+    u9_log *log = open_verifying(the_log(), U9_VERIFY_FIRST);
+    u9_cursor *c;
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
+    for (unsigned i = 0; i < FRAMES * EACH; i++) {
+        ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
+        memcpy(keys[i], r.key.data, 16);
+    }
+    u9_cursor_close(c);
+    ck_assert_int_eq(u9_log_get(log, &(u9_key){keys[0], 16}, room, sizeof room, &r, NULL), U9_OK);
+    cut_file(segment_path(the_log(), 1), r.frame + (EACH + 1) * BLOCK);
+    for (unsigned i = EACH * FRAMES; i-- > 0;) {
+        u9_err err = u9_log_get(log, &(u9_key){keys[i], 16}, room, sizeof room, &r, NULL);
+        if (i < EACH) ck_assert(err == U9_OK && r.ordinal == i);
+        else ck_assert_msg(err == U9_CORRUPT || err == U9_IO, "record %u: %s", i, u9_err_name(err));
+    }
+    close_log(log);
+}
+END_TEST
+
 START_TEST(a_child_of_a_process_with_mapped_segments_closes_and_its_parent_reads_on)
 {
     const char *log = the_log();
@@ -838,6 +871,7 @@ Suite *suite_mapped(void)
                    what_a_cursor_shows_of_a_file_that_is_cut_is_right_or_refuted_by_its_next_call);
     tcase_add_test(real, a_file_that_is_cut_under_a_check_is_judged_as_it_is_then);
     tcase_add_test(real, lookups_in_a_file_that_is_cut_find_what_is_left_and_nothing_else);
+    tcase_add_test(real, frames_of_a_file_that_is_cut_before_they_are_looked_at_are_not_found);
     tcase_add_test(real, a_child_of_a_process_with_mapped_segments_closes_and_its_parent_reads_on);
     tcase_add_test(real, the_mapping_for_lookups_shows_the_whole_file);
     tcase_add_test(real, threads_share_mappings_and_what_is_verified);
