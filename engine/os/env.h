@@ -61,7 +61,8 @@ typedef struct u9i_stamp {
 /* How mapped bytes will be read. */
 typedef enum u9i_map_advice {
     U9I_MAP_RANDOM, /* a few here and there: nothing is to be read ahead */
-    U9I_MAP_SOON    /* all of them, and soon: they are fetched at once, in one piece */
+    U9I_MAP_SOON,   /* all of them, and soon: they are fetched at once, in one piece */
+    U9I_MAP_DONE    /* no more for now: whole pages that lie in them count no more as the process's memory, but stay cached */
 } u9i_map_advice;
 
 /* Stops the listing when it returns non-zero. */

@@ -418,6 +418,12 @@ static void advise_map(u9i_env *env, const void *map, size_t n, u9i_map_advice a
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)map / page * page;
     (void)env;
+    if (advice == U9I_MAP_DONE) {
+        from = ((uintptr_t)map + page - 1) / page * page;
+        uintptr_t to = ((uintptr_t)map + n) / page * page;
+        if (to > from) (void)madvise((void *)from, to - from, MADV_DONTNEED);
+        return;
+    }
     size_t size = (uintptr_t)map + n - from;
     (void)madvise((void *)from, size, advice == U9I_MAP_RANDOM ? MADV_RANDOM : MADV_WILLNEED);
 #ifdef MADV_POPULATE_READ

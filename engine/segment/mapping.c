@@ -48,3 +48,9 @@ void u9i_mapping_fetch(const u9i_mapping *m, uint64_t from, uint64_t size)
     if (size > m->size - from) size = m->size - from;
     u9i_map_advise(m->env, m->bytes + from, (size_t)size, U9I_MAP_SOON);
 }
+
+void u9i_mapping_pass(const u9i_mapping *m, uint64_t from, uint64_t to)
+{
+    if (to > m->size) to = m->size;
+    if (from < to) u9i_map_advise(m->env, m->bytes + from, (size_t)(to - from), U9I_MAP_DONE);
+}

@@ -45,4 +45,7 @@ static inline bool u9i_mapping_broken_in(const u9i_mapping *mapping, uint64_t fr
 /* [from, from + size) is wanted, and was perhaps never read: it comes in one piece, not page by page. A system call. */
 void u9i_mapping_fetch(const u9i_mapping *mapping, uint64_t from, uint64_t size);
 
+/* [from, to) is not wanted for now: what of it was looked at takes no memory of the process any more. */
+void u9i_mapping_pass(const u9i_mapping *mapping, uint64_t from, uint64_t to);
+
 #endif

@@ -207,6 +207,9 @@ static int map_it(void)
     u9i_map_advise(env, map, BLOCK, U9I_MAP_RANDOM);
     u9i_map_advise(env, map, BLOCK, U9I_MAP_SOON);
     MUST(memcmp(map, buffers, BLOCK) == 0);
+    u9i_map_advise(env, map, BLOCK, U9I_MAP_DONE);
+    MUST(memcmp(map, buffers, BLOCK) == 0);
+    u9i_map_advise(env, (const uint8_t *)map + 1, 10, U9I_MAP_DONE); /* no page lies in it */
     u9i_unmap(env, map, BLOCK);
     return 0;
 }
