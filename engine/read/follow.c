@@ -285,10 +285,9 @@ static u9_err face_forwards(u9i_reader *r, u9_fault *fault)
 u9_err u9i_follower_step(u9i_follower *f, u9i_step *step, u9_fault *fault)
 {
     if (f->held) {
-        if (!may_show(f)) return U9_END;
-        f->held = false;
         *step = U9I_STEP_FRAME;
-        return U9_OK;
+        f->held = !may_show(f);
+        return f->held ? U9_END : U9_OK;
     }
     for (unsigned looks = 0;;) {
         bool told = false;

@@ -238,6 +238,35 @@ START_TEST(a_frame_without_its_secret_names_its_place_and_those_before_it) /* [G
 }
 END_TEST
 
+/* An outline is of a file that ends where others say that it does. */
+START_TEST(an_outline_up_to_another_end_says_nothing)
+{
+    u9i_dir *dir;
+    char path[3400];
+    strcpy(path, at(""));
+    MUST(u9i_dir_open(sim_env(), path, false, &dir) == 0);
+    for (uint64_t end = 8192; end <= 16384; end += 8192) {
+        u9i_facts named = {.size = 65536, .named = true, .at.offset = 8192}, unnamed = {.size = 65536};
+        u9i_segment *before = u9i_segment_new(dir, &unnamed), *now = u9i_segment_new(dir, &named);
+        u9i_outline noted = {.end = end};
+        ck_assert_ptr_null(u9i_segment_outline(before));
+        u9i_segment_give_outline(before, u9i_outline_share(&noted));
+        u9i_segment_take_over(now, before);
+        u9i_outline *was = u9i_segment_outline(before), *is = u9i_segment_outline(now);
+        ck_assert_ptr_nonnull(was);
+        ck_assert_int_eq(is == was, end == 8192);
+        ck_assert_int_eq(is == NULL, end != 8192);
+        u9i_segment_forget(before); /* it is not what it was */
+        ck_assert_ptr_null(u9i_segment_outline(before));
+        u9i_outline_unref(was);
+        u9i_outline_unref(is);
+        u9i_segment_unref(before);
+        u9i_segment_unref(now);
+    }
+    u9i_dir_close(dir);
+}
+END_TEST
+
 /* What is known of one file holds of another only if both are the same, and read alike. */
 START_TEST(what_was_found_valid_is_taken_over_only_of_the_same_file)
 {
@@ -398,6 +427,7 @@ Suite *suite_facts(void)
     tcase_add_test(t, a_boundary_is_believed_if_it_is_the_only_one_that_is_found);
     tcase_add_test(t, a_frame_without_its_secret_names_its_place_and_those_before_it);
     tcase_add_test(t, what_was_found_valid_is_taken_over_only_of_the_same_file);
+    tcase_add_test(t, an_outline_up_to_another_end_says_nothing);
     tcase_add_test(t, all_that_is_dark_in_a_window_is_known_of_or_there_is_no_memory);
     tcase_add_test(t, a_file_that_is_read_mended_has_data_where_frames_were_mended);
     tcase_add_loop_test(t, who_reads_a_segment_that_is_forgotten_meanwhile_is_told_the_rest_once, 1, 6);
