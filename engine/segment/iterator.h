@@ -50,7 +50,7 @@ U9_MUST_CHECK u9_err u9i_iterator_open(u9i_iterator *iterator, u9i_segment *segm
                                        bool knows_chain, int *sys);
 void u9i_iterator_close(u9i_iterator *iterator); /* one that is on no segment is fine */
 
-/* Before the first step: what it shows may be mapped, if the segment is sealed or closed and there is a guard. */
+/* Before the first step: what it shows may be mapped, if the segment is sealed, closed or settled and there is a guard. */
 void u9i_iterator_lean(u9i_iterator *iterator);
 
 /*

@@ -42,7 +42,7 @@ void u9i_outline_join(u9i_outline *outline, u9i_outline *other);
 
 void u9i_outline_free(u9i_outline *outline); /* it is empty again */
 
-/* What it has, with one reference. NULL: it is spoiled, or there is no memory; it is empty then, too. */
+/* What it has, in memory of its own, with one reference. NULL: it is spoiled, or there is no memory; it is empty then, too. */
 u9i_outline *u9i_outline_share(u9i_outline *outline);
 u9i_outline *u9i_outline_ref(u9i_outline *shared); /* NULL is fine, as for unref */
 void u9i_outline_unref(u9i_outline *shared);

@@ -11,7 +11,7 @@
  *     | frames ........ | damage | frames ..............|   not judged yet
  *
  * A frame that was found valid does not change: it is not hashed again while the segment is known. A sealed segment
- * does not change at all [S-6], nor does a closed one up to its end [S-3]: it may be mapped, where there is a guard. A mapping lives as long as the segment: who
+ * does not change at all [S-6], nor does a closed one up to its end [S-3], nor one that was made sure of [R-14]: it may be mapped, where there is a guard. A mapping lives as long as the segment: who
  * holds a reference may use it.
  *
  * Threads: any. Facts never change; a directory that changed gets new segments (catalog.h).
@@ -137,7 +137,7 @@ void u9i_segment_take_over(u9i_segment *segment, u9i_segment *before);
 bool u9i_segment_sealed(const u9i_segment *segment);
 
 /*
- * The file as memory, made at the first call and as long as the segment lives; NULL: the segment is not sealed or closed, or
+ * The file as memory, made at the first call and as long as the segment lives; NULL: the segment is not sealed, closed or settled, or
  * there is no guard, or it cannot be mapped, or it has broken. Who uses its bytes asks afterwards whether it broke.
  */
 const u9i_mapping *u9i_segment_mapping(u9i_segment *segment, u9i_map_use use);

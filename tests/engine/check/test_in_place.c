@@ -938,6 +938,19 @@ START_TEST(a_change_after_which_a_record_is_gone_or_there_twice_does_not_fit)
 }
 END_TEST
 
+/* The closed segment behind this one, which says that the log stood at record 2 there. */
+static forged_segment forge_from_two(const forged_segment *one)
+{
+    u9i_open_record open = forge_naming(2, one, U9I_TAIL_NONE);
+    open.end.ordinal = 2;
+    forged_segment two = forge_with_open(2, 2, &open);
+    forge_records(&two, "again", 3);
+    forge_promise(&two);
+    forge_pad(&two);
+    forge_end(&two, U9I_END_CLOSING);
+    return two;
+}
+
 /*
  * [U-1] A segment whose numbers begin anew, and what stands in front of it. Such a log may stay as it is; but what comes
  * to show that way, or what was there and then is behind what comes to show, is no mend.
@@ -952,13 +965,7 @@ START_TEST(a_change_after_which_numbers_run_backwards_does_not_fit)
     forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
     forge_records(&one, "r", 5);
     forge_promise(&one);
-    u9i_open_record open = forge_naming(2, &one, U9I_TAIL_NONE);
-    open.end.ordinal = 2;
-    forged_segment two = forge_with_open(2, 2, &open);
-    forge_records(&two, "again", 3);
-    forge_promise(&two);
-    forge_pad(&two);
-    forge_end(&two, U9I_END_CLOSING);
+    forged_segment two = forge_from_two(&one);
     forge_save(&one, at("then"));
     forge_save(&two, at("then"));
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -990,13 +997,7 @@ START_TEST(a_repair_behind_which_numbers_would_run_backwards_is_none)
     forge_records(&one, "r", 3);
     uint64_t p = forge_records(&one, "found", 2);
     forge_promise(&one);
-    u9i_open_record open = forge_naming(2, &one, U9I_TAIL_NONE);
-    open.end.ordinal = 2;
-    forged_segment two = forge_with_open(2, 2, &open);
-    forge_records(&two, "again", 3);
-    forge_promise(&two);
-    forge_pad(&two);
-    forge_end(&two, U9I_END_CLOSING);
+    forged_segment two = forge_from_two(&one);
     one.bytes[p + 64 + 3] ^= 4;
     forge_save(&one, at("log"));
     forge_save(&two, at("log"));
