@@ -23,7 +23,8 @@ enum {
     PIECE_LEAST = 1 << 18,
     PIECE_MOST = 1 << 26,
     PIECES_EACH = 8, /* a thread, at least, as far as PIECE_LEAST goes */
-    LAST_PART = 16   /* the last ones become smaller, down to this part, so that all threads end at about the same time */
+    LAST_PART = 64,  /* the last ones become smaller, down to this part, so that all threads end at about the same time */
+    WINDOW_EACH = 8  /* so many may wait to be joined, a thread: while one reads a large one, nobody waits for it */
 };
 
 /* In front of what begins at `offset` of the segment; 0: of it as a whole. The catalog's count: the log's end. */
@@ -659,7 +660,7 @@ static pieces *new_pieces(u9i_checker *c)
     all->left = c->bytes;
     bool threads = c->threads > 1 && c->source->dir->env->executor == &u9i_pool_executor;
     all->helpers = threads ? c->threads - 1 : 0;
-    all->window = 2 * (size_t)(c->threads > 1 ? c->threads : 2);
+    all->window = WINDOW_EACH * (size_t)(c->threads > 1 ? c->threads : 1);
     pthread_mutex_init(&all->lock, NULL);
     return all;
 }
