@@ -28,7 +28,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { THREADS_MIN = 2, THREADS_MAX = 4 }; /* and between them, as many as there are processors */
+enum { THREADS_MIN = 2, THREADS_MAX = 64 }; /* and between them, as many as there are processors */
 
 static struct {
     pthread_mutex_t lock;

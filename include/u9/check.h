@@ -208,8 +208,8 @@ typedef struct u9_check_options {
     u9_output_fn *on_output;  /* salvage; may be NULL */
     const u9_mark *mark;      /* the log must meet it, whatever its own says; NULL: it is on its own */
     u9_stretch_fn *on_stretch; /* may be NULL; not of salvage */
-    unsigned threads;         /* check: so many at once, the caller's among them; 0: that one alone. More than the machine
-                               * has processors, or the library threads (5), does not help. What is found is the same */
+    unsigned threads;         /* check: so many at once, up to 64, the caller's among them; 0: that one alone. More than the
+                               * machine has processors does not help. What is found is the same */
 } u9_check_options;
 
 /*
