@@ -259,7 +259,7 @@ static u9_err begin_session(u9_log *log, const u9i_plan *plan, u9_fault *fault)
     if (plan->before_segment != 0) return U9_OK;
     if (log->options.mode == U9_CREATE) return create_log(log, fault);
     return u9i_fault(fault, U9_ABSENT, U9I_AT(.path = log->source.path, .rule = "M-6"),
-                     "no log is here: it can be made (U9_CREATE)");
+                     "no log is here, and it was opened to go on with one, not to make one");
 }
 
 static u9_err open_writing(u9_log *log, bool explains, uint64_t time_us, u9_fault *fault)
