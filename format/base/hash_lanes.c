@@ -10,11 +10,17 @@
  *     this code, clang 14 -O2   1.82   3.60   3.78   2.25   3.7
  *     OpenSSL 3.0               1.75
  *
+ * On Zen 5, which does operations of 512 bits whole: 1.70, 2.50, 2.90, 3.15, and with 16 lanes 3.6
+ * (gcc) or 4.15 (clang).
+ *
  * From three on the unit that does the rounds is busy all the time. Four have more words than there
  * are registers: gcc's code hides that, clang's does not, so it is given three. The 16 lanes are
  * those of a kernel with the message transposed, one lane in each 32-bit part of a register: no
- * gain over four of these here, where 512-bit operations are done in halves, and it wants 16 frames
- * of a length at hand; so it was not kept.
+ * gain over four of these where 512-bit operations are done in halves, a small one elsewhere, and it
+ * wants 16 frames of a length at hand; so it was not kept.
+ *
+ * What comes soon is asked for on the way: the processor does so by itself within a page alone, and
+ * waited at each page of each lane (4 to 9 % of a check of mapped files, on Zen 5).
  */
 #include "format/base/hash_blocks.h"
 
@@ -32,6 +38,9 @@ enum { LANES = 3 };
 enum { LANES = 4 };
 #endif
 
+/* Bytes ahead of what is hashed. Behind the end it asks for what may not be there, which does nothing. */
+enum { SOON = 2048 };
+
 #define SHA_CODE __attribute__((target("sha,sse4.1")))
 #define SHA_PART SHA_CODE __attribute__((always_inline)) static inline
 
@@ -43,6 +52,11 @@ typedef struct side {
 SHA_PART __m128i load_vector(const void *p)
 {
     return _mm_loadu_si128((const __m128i *)p);
+}
+
+SHA_PART void bring(const uint8_t *bytes, size_t ahead)
+{
+    _mm_prefetch((const void *)((uintptr_t)bytes + ahead), _MM_HINT_T0);
 }
 
 SHA_PART void load_state(side *s, const uint32_t state[8])
@@ -98,6 +112,7 @@ SHA_PART void four_rounds(side *s, unsigned g, const uint8_t *block)
     } while (0)
 #define LOAD(i) load_state(&s[i], lanes[i]->hasher->state)
 #define KEEP(i) (abef[i] = s[i].abef, cdgh[i] = s[i].cdgh)
+#define BRING(i) bring(lanes[i]->bytes, at + SOON)
 #define TURN(i) four_rounds(&s[i], g, lanes[i]->bytes + at)
 #define ADD(i) \
     (s[i].abef = _mm_add_epi32(s[i].abef, abef[i]), s[i].cdgh = _mm_add_epi32(s[i].cdgh, cdgh[i]))
@@ -110,6 +125,7 @@ SHA_PART void run_sides(u9i_lane *const *lanes, unsigned n, size_t blocks)
     for (size_t at = 0; at < blocks * U9I_HASH_BLOCK; at += U9I_HASH_BLOCK) {
         __m128i abef[U9I_HASH_WIDEST], cdgh[U9I_HASH_WIDEST];
         SIDES(KEEP);
+        SIDES(BRING);
 #pragma GCC unroll 16
         for (unsigned g = 0; g < 16; g++) SIDES(TURN);
         SIDES(ADD);
