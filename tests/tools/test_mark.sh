@@ -122,7 +122,9 @@ copies() {
 older() {
     append --segment-size=64K grown <<<first
     cp grown/.mark before
+    lines 1 3000 | append --segment-size=64K grown # which fills the segment, whatever the frames are
     lines 1 3000 | append --segment-size=64K grown
+    claim 'there are several segments' test "$(find grown -name '*.u9' | wc -l)" -ge 2
     rm "$(newest grown)"
     cp before grown/.mark
     run "$fsck" --verbose grown
