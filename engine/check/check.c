@@ -204,10 +204,7 @@ static u9_err run_check(u9i_checker *c, u9_fault *fault)
         u9_err err = u9i_reader_step(r, &step, fault);
         if (err == U9_OK && step == U9I_STEP_END) break;
         if (err == U9_OK && step == U9I_STEP_FRAME && !u9i_stretch_keep_keys(r, &c->keys)) continue;
-        if (err == U9_OK && r->reading && last != r->catalog->segments[r->index]) {
-            if (last) u9i_segment_pass(last, 0, U9_NOWHERE);
-            last = r->catalog->segments[r->index];
-        }
+        if (err == U9_OK && r->reading) last = r->catalog->segments[r->index];
         if (err == U9_OK && (step == U9I_STEP_FRAME || (step == U9I_STEP_DAMAGE && r->damage.reason == U9_R_BODY)))
             u9i_witness_frame(&c->witness, u9i_reader_facts(r), r->frame);
         if (err == U9_OK) err = take_step(c, step, fault);

@@ -310,14 +310,7 @@ static void read_first(pieces *all, check_piece *p)
         step_piece(all, p);
         if (p->from.offset > 0 && p->home == U9_NOWHERE) break; /* the one before it goes on here */
     }
-}
-
-/* What was read of it by mappings is given back by who read it: it is much work for one thread at the end. */
-static void pass_piece(const pieces *all, const check_piece *p)
-{
-    const u9i_catalog *c = all->checker->reader.catalog;
-    for (size_t i = p->from.index; i < c->count && i <= p->to.index; i++)
-        u9i_segment_pass(c->segments[i], i == p->from.index ? p->from.offset : 0, i == p->to.index ? p->to.offset : U9_NOWHERE);
+    if (p->reader.reading) u9i_window_rest(p->reader.iterator.window); /* it waits, perhaps with many others */
 }
 
 /* Who reads what */
@@ -364,7 +357,6 @@ static void help(void *ctx)
     check_piece *p = next_piece(all);
     if (p) {
         read_first(all, p);
-        pass_piece(all, p);
         stop_piece(all, p);
     }
     pthread_mutex_lock(&all->lock);
@@ -407,7 +399,6 @@ static u9_err await_piece(pieces *all, size_t number, u9_fault *fault)
         mine = next_piece(all);
         if (mine) {
             read_first(all, mine);
-            pass_piece(all, mine);
             stop_piece(all, mine);
         } else {
             u9i_gate_wait(&all->gate, seen);

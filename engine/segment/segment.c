@@ -204,12 +204,6 @@ const u9i_mapping *u9i_segment_mapping(u9i_segment *s, u9i_map_use use)
     return m && !u9i_segment_broken(s) ? m : NULL;
 }
 
-void u9i_segment_pass(const u9i_segment *s, uint64_t from, uint64_t to)
-{
-    const u9i_mapping *m = atomic_load_explicit(&s->maps[U9I_MAP_SCAN], memory_order_acquire);
-    if (m) u9i_mapping_pass(m, from, to);
-}
-
 const uint8_t *u9i_segment_map(u9i_segment *s, uint64_t *size)
 {
     const u9i_mapping *m = u9i_segment_mapping(s, U9I_MAP_LOOKUP);

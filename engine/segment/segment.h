@@ -142,9 +142,6 @@ bool u9i_segment_sealed(const u9i_segment *segment);
  */
 const u9i_mapping *u9i_segment_mapping(u9i_segment *segment, u9i_map_use use);
 
-/* Who scanned [from, to) by that mapping does not come back soon. */
-void u9i_segment_pass(const u9i_segment *segment, uint64_t from, uint64_t to);
-
 /*
  * The same for lookups, and also of a closed segment, of which a writer that goes on in it changes nothing in front of the
  * data end: the bytes of the whole file, of which `*size` tells how many there are. Nothing is read ahead in it: a frame that is not known to be verified is called for first, with u9i_segment_fetch.

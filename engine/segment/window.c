@@ -16,6 +16,7 @@ enum {
     CHUNK = 1 << 20,   /* up to this, and more only for larger frames */
     COMPACT = 1 << 21, /* bytes done with at the window's front before the rest is moved there */
     STREAK = 1 << 21,  /* bytes read in a row before reading ahead begins */
+    BEHIND = 1 << 24,  /* bytes of a mapping that were looked at before they are given back */
     IDLE_MAX = 2       /* windows that a pool keeps */
 };
 
@@ -145,9 +146,34 @@ static void restart(u9i_window *w, uint64_t p)
     w->ended = false;
 }
 
+/* Gives back what was looked at in front of `at`, or, on the way back, behind it. Whoever still has something of that
+ * borrowed finds it in the page cache. `end`: of what is looked at now. */
+static void pass_behind(u9i_window *w, uint64_t at, uint64_t end)
+{
+    if (at < w->near) {
+        w->near = at;
+        if (w->far > at + 2 * (uint64_t)BEHIND) {
+            u9i_mapping_pass(w->map, at + BEHIND, w->far);
+            w->far = at + BEHIND;
+        }
+    } else if (at - w->near >= BEHIND) {
+        u9i_mapping_pass(w->map, w->near, at);
+        w->near = at;
+    }
+    if (end > w->far) w->far = end;
+}
+
+void u9i_window_rest(u9i_window *w)
+{
+    if (w->map && w->near < w->far) u9i_mapping_pass(w->map, w->near, w->far);
+    w->near = U9_NOWHERE;
+    w->far = 0;
+}
+
 void u9i_window_turn(u9i_window *w, u9i_file *file, const u9i_secret *secret)
 {
     u9i_window_forget(w);
+    u9i_window_rest(w);
     w->map = NULL;
     w->verified = NULL;
     w->file = file;
@@ -166,6 +192,7 @@ void u9i_window_remember(u9i_window *w, u9i_verified *verified, u9_verify verify
 
 void u9i_window_lean(u9i_window *w, const u9i_mapping *map)
 {
+    u9i_window_rest(w);
     restart(w, 0);
     w->map = map;
     u9i_window_check(w);
@@ -319,6 +346,7 @@ static bool see_map(u9i_window *w, uint64_t p, size_t need, const uint8_t **byte
     }
     if (w->until > end) end = w->until < more ? w->until : more;
     if (end > w->map->size) end = w->map->size;
+    pass_behind(w, at, end);
     *bytes = w->map->bytes + at;
     *avail = (size_t)(end - at);
     return true;

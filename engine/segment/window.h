@@ -16,7 +16,8 @@
  * A range that the disk cannot give is read again in blocks of 4096; a block that stays unreadable is dark: no
  * frame that reaches into it is valid, its bytes are never taken for zeros, and reading goes on behind it. [R-11]
  *
- * Of a sealed or closed segment it may instead show the bytes where they are mapped, without a call and without a copy. A
+ * Of a sealed or closed segment it may instead show the bytes where they are mapped, without a call and without a copy;
+ * what lies far from what is looked at is given back, so that it takes as little memory then. A
  * mapping that breaks, or that the file has outgrown where one comes to its end, is left for good, and what was looked at in it is looked at again by read calls: so nothing is judged
  * otherwise. What is still borrowed from it stays memory, of zeros perhaps: see iterator.h.
  *
@@ -44,6 +45,7 @@ typedef struct u9i_window {
     u9i_secret secret;
     uint8_t *bytes;   /* [base, base + fill) of the file */
     const u9i_mapping *map; /* borrows; NULL: what is shown is read into `bytes` */
+    uint64_t near, far;     /* what of it was looked at and not given back lies between them */
     u9i_verified *verified; /* borrows; NULL: it is not known which frames were found valid */
     u9_verify verify;
     bool plain;       /* frames are those of a plain seed file [E-2]; turning to a file unsets it */
@@ -94,6 +96,9 @@ void u9i_window_remember(u9i_window *window, u9i_verified *verified, u9_verify v
 
 /* From now on it shows the bytes of a mapping of its file, which outlives what is borrowed. NULL: it reads. */
 void u9i_window_lean(u9i_window *window, const u9i_mapping *map);
+
+/* Nothing is looked at for a while: what was looked at in a mapping takes no memory. */
+void u9i_window_rest(u9i_window *window);
 
 /* Forgets what was read: the next look is at the file. */
 void u9i_window_forget(u9i_window *window);
