@@ -72,6 +72,15 @@ void spoil_boundaries(const job_spec *job)
     unmap(&f);
 }
 
+/* Whole frames, each of which is valid somewhere else. */
+void spoil_copies(const job_spec *job)
+{
+    mapped_file f = map_first(job);
+    for (size_t at = f.from; at < f.to; at += f.from - BLOCK)
+        memcpy(f.bytes + at, f.bytes + BLOCK, f.to - at < f.from - BLOCK ? f.to - at : f.from - BLOCK);
+    unmap(&f);
+}
+
 void spoil_claims(const job_spec *job)
 {
     mapped_file f = map_first(job);

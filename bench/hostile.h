@@ -11,11 +11,13 @@
  *
  *     garbage      bytes that are nothing
  *     boundaries   the file's boundary, at each place where a frame may begin
+ *     copies       the first frames, over and over: each is valid where it was, and nowhere else
  *     claims       headers of frames, one behind another, each of which is said to be as long as can be
  *     flips        its own frames, with one bit of each payload flipped
  */
 void spoil_garbage(const job_spec *job);
 void spoil_boundaries(const job_spec *job);
+void spoil_copies(const job_spec *job);
 void spoil_claims(const job_spec *job);
 void spoil_flips(const job_spec *job);
 

@@ -460,8 +460,7 @@ static bool prove_briefly(const u9i_window *w, uint64_t p, uint64_t bound, u9i_f
 /* u9i_window_at, which also tells where a search goes on behind a frame that is not valid. */
 static u9_err prove_once(u9i_window *w, uint64_t p, uint64_t bound, u9i_frame *out, uint64_t *next)
 {
-    u9i_proof proof = {.need = U9I_FRAME_HEADER_SIZE, .plain = w->plain, .trust = trust_in(w, p),
-                       .head_start = u9i_hash_width() > 1 ? &w->head_start : NULL};
+    u9i_proof proof = {.need = U9I_FRAME_HEADER_SIZE, .plain = w->plain, .trust = trust_in(w, p), .head_start = &w->head_start};
     u9_err err;
     do {
         const uint8_t *bytes;

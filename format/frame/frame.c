@@ -206,7 +206,7 @@ u9_err u9i_frame_verify(const u9i_secret *secret, uint64_t p, uint64_t bound, co
         return refuse_frame(proof, U9_R_TRAILER);
 
     if (proof->trust != U9I_TRUST_NOTHING) memcpy(sha, f.sha, U9I_HASH_SIZE);
-    else if (proof->head_start) hash_with_head_start(secret, p, bytes, avail, length, proof->head_start, sha);
+    else if (proof->head_start && u9i_hash_width() > 1) hash_with_head_start(secret, p, bytes, avail, length, proof->head_start, sha);
     else u9i_hash(payload, length, sha);
     if (memcmp(sha, f.sha, U9I_HASH_SIZE) != 0) return refuse_frame(proof, U9_R_HASH); /* [F-6] h */
 

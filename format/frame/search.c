@@ -71,6 +71,7 @@ size_t u9i_boundary_find(const uint8_t boundary[U9I_HASH_SIZE], const uint8_t *b
                          size_t size)
 {
     size_t i = from;
+    if (i <= size && size - i >= U9I_ALIGN && memcmp(bytes + i, boundary, U9I_HASH_SIZE) == 0) return i; /* as in a row of frames */
     if (!u9i_cpu_has_avx2()) return u9i_boundary_find_plain(boundary, bytes, from, size);
     for (;; i += ONE_GO) {
         i = pass_strangers(boundary, bytes, i, size);
