@@ -158,10 +158,10 @@ static void drop_frames(u9i_mender *m, size_t from, size_t to)
     m->count -= to - from;
 }
 
-/* A frame comes that is no record's bytes: so is what it says that it comes behind, and nothing else that was in doubt. */
-static void settle_doubt(gap_walk *k, const u9i_rejoined *f)
+/* A frame comes that is no record's bytes: so is what it says that it comes behind, up to `last`, and nothing else that was in doubt. */
+static void settle_doubt(gap_walk *k, size_t last, bool follows)
 {
-    if (k->unclosed != SIZE_MAX && !f->follows) drop_frames(k->m, k->unclosed, k->m->count);
+    if (k->unclosed != SIZE_MAX && !follows) drop_frames(k->m, k->unclosed, last);
     k->unclosed = SIZE_MAX;
 }
 
@@ -173,7 +173,7 @@ static void settle_doubt(gap_walk *k, const u9i_rejoined *f)
 static u9_err take_rejoined(gap_walk *k, const u9i_gap *gap, uint64_t p, const u9i_rejoined *f)
 {
     k->linked = f->proof == U9I_MEND_LINK;
-    if (f->bounded || k->linked) settle_doubt(k, f);
+    if (f->bounded || k->linked) settle_doubt(k, k->m->count, f->follows);
     else if (!gap->idle && p != k->pos && k->unclosed == SIZE_MAX) k->unclosed = k->m->count;
     u9_err err = add_mended(k->m, f);
     if (err == U9_OK) pass(k, &f->frame);
@@ -296,13 +296,13 @@ static u9_err hop_on(gap_walk *k, const u9i_gap *gap)
     size_t last = k->m->count;
     u9_err err = find_lone(k, gap, front_limit(k, gap), &f);
     if (err != U9_OK) return err;
-    f.follows = last > k->first && u9i_frame_follows(&k->m->frames[last - 1].frame, &f.frame);
-    settle_doubt(k, &f);
     stop_at_frame(&before, &f.frame);
     err = walk_back(k, &before);
     if (err == U9_OK) err = add_mended(k->m, &f);
-    if (err == U9_OK) pass(k, &f.frame);
-    return err;
+    if (err != U9_OK) return err;
+    settle_doubt(k, last, last > k->first && u9i_frame_follows(&k->m->frames[last - 1].frame, &k->m->frames[last].frame));
+    pass(k, &f.frame);
+    return U9_OK;
 }
 
 /* From the front, each frame where the one before it ends, and over holes. */

@@ -241,10 +241,10 @@ static void write_small(const char *log, bool lz4)
 }
 
 /* Commits of a few records, each in a block of its own, which are 20 ms apart. */
-static void write_slowly(const char *log)
+static void write_slowly(const char *log, unsigned commits)
 {
     u9_log *w = open_writer(log, NULL);
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < commits; i++) {
         sim_advance(20000);
         append_many(w, "slow", 3, 3);
     }
@@ -370,7 +370,7 @@ START_TEST(a_trailer_that_is_gone_loses_nothing)
 {
     const char *log = log_path;
     if (_i == 0) write_small(log, false);
-    else write_slowly(log);
+    else write_slowly(log, 4);
     content *whole = read_log(log, false);
     victim *v = take(segment_path(log, 1));
     uint8_t zeros[TRAILER] = {0};
@@ -415,6 +415,29 @@ START_TEST(all_headers_of_a_file_may_be_damaged)
     }
     let_go(v);
     free(whole);
+}
+END_TEST
+
+/* [Y-1] Five neighbours, each of which stands in a block of its own, with every row of kinds of damage: the chain behind them proves all. */
+START_TEST(whatever_happens_to_the_headers_of_neighbours_loses_nothing)
+{
+    const struct { unsigned at, size; } parts[][2] = {
+        {{0, 0}, {0, 0}}, {{0, 16}, {0, 0}}, {{32, 32}, {0, 0}}, {{0, 64}, {0, 0}}, {{0, 32}, {48, 16}}};
+    enum { KINDS = 5, ROW = 5 };
+    write_slowly(log_path, ROW + 3);
+    content *whole = read_log(log_path, false);
+    victim *v = take(segment_path(log_path, 1));
+    for (unsigned i = 0; i < ROW; i++) ck_assert_uint_eq(v->frames[2 + i].offset % BLOCK, 0);
+    for (unsigned row = 1; row < thorough(625, 3125); row++) {
+        char what[32];
+        snprintf(what, sizeof what, "row %u", row);
+        for (unsigned i = 0, left = row; i < ROW; i++, left /= KINDS)
+            for (unsigned k = 0; k < 2; k++) garble(v, v->frames[2 + i].offset + parts[left % KINDS][k].at, parts[left % KINDS][k].size);
+        expect_whole(log_path, whole, what);
+        heal(v);
+    }
+    free(whole);
+    let_go(v);
 }
 END_TEST
 
@@ -1097,6 +1120,7 @@ Suite *suite_mend(void)
         {"headers", a_flip_of_any_byte_of_any_header_loses_nothing, 4},
         {"headers", whatever_happens_to_one_header_loses_nothing, 1},
         {"headers", all_headers_of_a_file_may_be_damaged, 1},
+        {"headers", whatever_happens_to_the_headers_of_neighbours_loses_nothing, 1},
         {"trailers", garbage_across_the_seam_of_two_frames_loses_nothing, 1},
         {"trailers", a_flip_of_any_byte_of_any_trailer_loses_nothing, 1},
         {"trailers", a_trailer_that_is_gone_loses_nothing, 2},
