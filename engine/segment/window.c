@@ -405,16 +405,15 @@ static bool all_zero(const uint8_t *p, size_t n)
 }
 
 /*
- * Where what the window holds ends; if its bytes from `from` on, a multiple of 8, are zero: where the hole ends that
- * begins there. So the file system is asked once a chunk, and only where a hole may be.
+ * `end`, where a chunk ends that was looked at; if its bytes from `from` on, a multiple of 8, are zero: where the hole
+ * ends that begins there. So the file system is asked once a chunk, and only where a hole may be.
  */
-static uint64_t known_end(const u9i_window *w, uint64_t from)
+static uint64_t known_end(const u9i_window *w, uint64_t from, uint64_t end)
 {
-    if (w->map) return from;
-    uint64_t end = w->base + w->fill;
-    bool zeros = !w->ended && from <= end &&
-                 all_zero(w->bytes + (from - w->base), (size_t)(end - from) / 8 * 8);
-    if (!zeros) return end;
+    bool over = w->map ? end >= w->map->size : w->ended;
+    if (over || from > end) return end;
+    const uint8_t *bytes = w->map ? w->map->bytes + from : w->bytes + (from - w->base);
+    if (!all_zero(bytes, (size_t)(end - from) / 8 * 8)) return end;
     return w->still ? u9i_file_written(w->file, end) : u9i_file_data(w->file, end);
 }
 
@@ -518,7 +517,7 @@ static u9_err search_boundary(u9i_window *w, uint64_t from, uint64_t to, uint64_
         size_t hit = u9i_boundary_find(w->secret.boundary, bytes, 0, avail);
         p += hit;
         if (hit == avail) {
-            uint64_t end = known_end(w, p - (avail < U9I_SECTOR ? avail : U9I_SECTOR));
+            uint64_t end = known_end(w, p - (avail < U9I_SECTOR ? avail : U9I_SECTOR), p);
             if (end > p) p = end / U9I_ALIGN * U9I_ALIGN;
         }
         if (hit == avail || p >= to) continue;
@@ -540,7 +539,7 @@ uint64_t u9i_window_step(u9i_window *w, uint64_t p)
 {
     uint64_t next = p + U9I_ALIGN, held = w->base + w->fill;
     if (w->map || next + U9I_FRAME_HEADER_SIZE <= held) return next;
-    uint64_t end = known_end(w, next);
+    uint64_t end = known_end(w, next, held);
     /* A header whose magic is in front of the hole's end is none. */
     return end > held + U9I_FRAME_HEADER_SIZE ? end / U9I_ALIGN * U9I_ALIGN - U9I_FRAME_HEADER_SIZE : next;
 }
@@ -617,7 +616,7 @@ static u9_err look_for_zeros(u9i_window *w, uint64_t from, uint64_t to, u9i_zero
         if (dark_in(w, at, at + n)) out->last = at + n;
         else note_sector(at, from, bytes, n, out);
         next = at + U9I_SECTOR;
-        if (next == w->base + w->fill) next = known_end(w, at) / U9I_SECTOR * U9I_SECTOR;
+        if (w->map ? next % CHUNK == 0 : next == w->base + w->fill) next = known_end(w, at, next) / U9I_SECTOR * U9I_SECTOR;
     }
     return U9_OK;
 }

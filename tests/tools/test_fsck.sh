@@ -207,8 +207,21 @@ words() {
     claim 'though it is made' test -e "$(segment small 1)x"
 }
 
+# A hole that no reader could go through in time. {F61} [R-11]
+endless() {
+    local verb
+    lines 1 1000 | "$u9" append endless 2>/dev/null
+    truncate -s 1T "$(segment endless 1)" 2>/dev/null || return
+    for verb in "$u9 cat" "$u9 cat --mend" "$u9 scan" "$u9 info" "$fsck -j1" "$fsck -j2" "$fsck --map" "$fsck --repair -n" \
+        "$fsck --salvage endless.saved" "$fsck --carve endless.carved"; do
+        exits 0 "a hole of a TiB costs \`${verb##*/}\` nothing" timeout 50 $verb endless
+    done
+    claim 'nor a record' same "$("$u9" cat endless.saved | wc -l)" 1000
+}
+
 make_logs
 words
+endless
 info
 tired
 between_records
