@@ -79,6 +79,11 @@ static void list_items(holding *h)
 
 static void add_reach(holding *h, uint32_t image, uint64_t from, uint64_t to)
 {
+    held_span *last = h->reach_count ? &h->reaches[h->reach_count - 1] : NULL;
+    if (last && last->image == image && last->from <= from && from <= last->to) {
+        if (to > last->to) last->to = to;
+        return;
+    }
     if (from < to) h->reaches[h->reach_count++] = (held_span){image, from, to};
 }
 

@@ -22,6 +22,7 @@ enum {
     FRAMES_ROOM = 2 * (17 << 20), /* for a frame twice */
     HASHED_MAX = 4,               /* times the bytes */
     WOUNDS_MAX = 1 << 20,
+    GLANCE_MAX = 256,             /* bytes for which a block is read */
     TABLE_FIRST = 64
 };
 
@@ -30,11 +31,29 @@ u9_err u9i_carve_no_memory(const u9i_carving *c)
     return u9i_fault(c->fault, U9_NOMEM, U9I_AT(.path = c->path), "out of memory");
 }
 
+/* Bytes within one block, from what is kept of it; false: they cross blocks, or it cannot be read. */
+static bool glance_at(const u9i_carving *c, uint32_t image, uint64_t at, void *bytes, size_t n)
+{
+    uint64_t block = at / U9I_BLOCK;
+    size_t in = (size_t)(at % U9I_BLOCK);
+    if (n > U9I_BLOCK - in) return false;
+    u9i_glance *g = &c->glances[(block * 0x9e3779b97f4a7c15 >> 32) % U9I_GLANCES]; /* two rows of places seldom share one */
+    if (g->size == 0 || g->image != image || g->at != block * U9I_BLOCK) {
+        g->image = image;
+        g->at = block * U9I_BLOCK;
+        if (u9i_file_read(c->images[image].file, g->at, g->bytes, sizeof g->bytes, &g->size) != 0) g->size = 0;
+    }
+    if (in + n > g->size) return false;
+    memcpy(bytes, g->bytes + in, n);
+    return true;
+}
+
 bool u9i_carve_read(const u9i_carving *c, uint32_t image, uint64_t at, void *bytes, size_t n)
 {
     size_t got = 0;
     u9i_image *i = &c->images[image];
     if (at > i->size || n > i->size - at) return false;
+    if (n <= GLANCE_MAX && glance_at(c, image, at, bytes, n)) return true;
     bool read = u9i_file_read(i->file, at, bytes, n, &got) == 0 && got == n;
     if (!read) i->missed = n;
     return read;
@@ -107,7 +126,8 @@ u9_err u9i_carve_open(u9i_carving *c)
     c->left = HASHED_MAX * c->all;
     c->chunk = u9i_pages(CHUNK);
     c->frame = u9i_pages(FRAMES_ROOM);
-    return c->chunk && c->frame && make_table(c, TABLE_FIRST) ? U9_OK : u9i_carve_no_memory(c);
+    c->glances = calloc(U9I_GLANCES, sizeof *c->glances);
+    return c->chunk && c->frame && c->glances && make_table(c, TABLE_FIRST) ? U9_OK : u9i_carve_no_memory(c);
 }
 
 void u9i_carve_release(u9i_carving *c)
@@ -117,6 +137,7 @@ void u9i_carve_release(u9i_carving *c)
     if (c->dir) u9i_dir_close(c->dir);
     if (c->chunk) u9i_pages_free(c->chunk, CHUNK);
     if (c->frame) u9i_pages_free(c->frame, FRAMES_ROOM);
+    free(c->glances);
     free(c->images);
     free(c->kin);
     free(c->table);

@@ -27,6 +27,16 @@ typedef struct u9i_image {
     uint64_t missed; /* bytes of the last look that failed; 0: none did */
 } u9i_image;
 
+/* A block of an image, of which a few bytes were asked for: others will be, as a rule. */
+typedef struct u9i_glance {
+    uint64_t at;
+    uint32_t image;
+    size_t size; /* 0: nothing was read */
+    uint8_t bytes[U9I_BLOCK];
+} u9i_glance;
+
+enum { U9I_GLANCES = 8 };
+
 /* A frame: in one piece, or up to `split` at `at` and from there on at `rest`. */
 typedef struct u9i_fragment {
     uint64_t offset, end; /* in its segment, without its padding */
@@ -82,6 +92,7 @@ typedef struct u9i_carving {
     size_t table_size;
     u9i_wound *wounds;
     size_t wound_count, wound_room;
+    u9i_glance *glances; /* U9I_GLANCES */
     uint8_t *chunk;   /* what is looked through */
     uint8_t *frame;   /* a frame that is looked at, and room for the half of another */
     uint64_t left;    /* bytes that may still be hashed */
@@ -112,7 +123,7 @@ bool u9i_carve_add(u9i_kin *kin, const u9i_fragment *fragment);
 /* Drops all frames that begin in [from, to) of an image. */
 void u9i_carve_drop(u9i_carving *carving, uint32_t image, uint64_t from, uint64_t to);
 
-/* Reads n bytes; false: they are not all there. */
+/* Reads n bytes, few ones with their block, which is kept; false: they are not all there. */
 bool u9i_carve_read(const u9i_carving *carving, uint32_t image, uint64_t at, void *bytes, size_t n);
 
 /* Reads a frame, header and payload, into carving->frame. */

@@ -733,6 +733,29 @@ START_TEST(many_claims_cost_no_more_than_some_readings)
 }
 END_TEST
 
+/* {F72} Headers in a row, behind none of which a frame stands: they and what they claim are read by the block. */
+START_TEST(false_headers_cost_a_read_a_block)
+{
+    enum { SIZE = 1 << 20, HEADERS = SIZE / 2 / 64 };
+    image i = {0};
+    told t;
+    static uint8_t bytes[SIZE];
+    for (unsigned k = 0; k < HEADERS; k++) {
+        memset(bytes + 64 * k, 0x20, 48);
+        memcpy(bytes + 64 * k + 48, u9i_frame_magic, 8);
+        u9i_set_be(bytes + 64 * k + 56, 8, SIZE / 2 - 4096);
+    }
+    make_log(at("log"), "m", 50);
+    add_file(&i, segment_path(at("log"), 1));
+    add(&i, bytes, SIZE);
+    save_image(&i, at("image"));
+    sim_forget_diary();
+    (void)carve(at("image"), &t);
+    ck_assert_uint_gt(t.last[0].records, 0);
+    ck_assert_uint_lt(sim_count_of(SIM_READ, at("image")), HEADERS / 4);
+}
+END_TEST
+
 /* More boundaries than the first table has room for, and of each log whose first frame is gone the next one says what it is. */
 START_TEST(many_segments_are_found_by_their_boundaries)
 {
@@ -900,6 +923,7 @@ Suite *suite_carve(void)
     tcase_add_test(c, frames_that_say_what_cannot_be_are_none);
     tcase_add_test(c, half_a_frame_costs_no_more_than_itself);
     tcase_add_test(c, many_claims_cost_no_more_than_some_readings);
+    tcase_add_test(c, false_headers_cost_a_read_a_block);
     tcase_add_test(c, many_segments_are_found_by_their_boundaries);
     tcase_add_test(c, whatever_images_are_made_of_what_is_carved_was_written);
     tcase_add_loop_test(c, a_frame_that_cannot_be_read_is_not_said_to_be_broken, 0, 2);
