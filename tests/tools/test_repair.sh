@@ -69,6 +69,39 @@ heals() {
     ends 1 '"type":"step","kind":"bit".*"doing":true' 'as JSON, too' "$fsck" --json --repair -y --heal bit
 }
 
+# A header that is damaged: the second frame's, with the first records; the first one, which opens the log, ends with a block.
+mends() {
+    cp -R whole header
+    flip "$(segment header 1)" $((4096 + 60)) 255 # its length
+    "$u9" cat header >out 2>err
+    claim 'a damaged header costs the records of its frame' test $? -eq 3 -a "$(wc -l <out)" -lt 4000
+    claim 'and is told' grep -Eq '^u9 cat: header/0*1\.u9 \[[0-9]+,[0-9]+\): CORRUPT: .*records .* lost' err
+    run "$u9" cat --mend header
+    claim 'u9 cat --mend has all records: exit status 0' same "$status $(sha256sum <out)" "0 $(sha256sum <want)"
+    claim 'and tells that a frame was mended' \
+        grep -Eq '^u9 cat: header/0*1\.u9 \[4096,[0-9]+\): CORRUPT: .*; the frame was mended, no record is lost' err
+    claim 'that one alone' same "$(wc -l <err)" 1
+    claim 'the file is as it was' eval '! cmp -s "$(segment header 1)" "$(segment whole 1)"'
+}
+
+# An index is for the records that there were when it was made.
+goes_on() {
+    seq 1 2000 | "$u9" append on
+    run "$u9" index on
+    claim 'a segment has an index beside it' test -s "$(segment on 1)x"
+    cp "$(segment on 1)x" made
+    seq 2001 4000 | "$u9" append on
+    run "$u9" index --check on
+    claim 'which is stale when the segment went on' grep -q 'it is stale: the segment went on' out
+    ends 0 'could make (-p): on/0*1.u9x: an index' '-n says that it can be made anew' "$fsck" --repair -n on
+    claim 'and leaves it' cmp made "$(segment on 1)x"
+    ends 0 '1 index made' '-p makes it anew' "$fsck" --repair -p on
+    ends 0 'index beside it: 4000 records, [0-9]* entr.*all right' 'of all records: u9 index --check finds nothing' "$u9" index --check on
+    claim 'nor that anything lacks one' grep -q ' 1 beside, 0 made now, 0 without; all that there is was proven' out
+    ends 1 '' 'it can be undone' "$fsck" --undo on
+    claim 'what was stale does not come back' test ! -e "$(segment on 1)x"
+}
+
 refuses() {
     cp -R whole linked
     flip "$(segment linked 1)" 3
@@ -132,6 +165,8 @@ carves() {
 make_logs
 repairs
 heals
+mends
+goes_on
 refuses
 names
 carves

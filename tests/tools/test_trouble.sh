@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tests/tools/test_trouble.sh BINDIR TMPDIR: what the tools do when it is not the log that is in trouble: no
-# memory, no room for what they print, no such place.
+# memory, no room for what they print, no such place, a disk that does not give some bytes.
 # shellcheck source=tests/tools/claims.sh
 . "$(dirname "$0")/claims.sh"
 
@@ -177,12 +177,78 @@ memory() {
     all_short
 }
 
+# A disk that does not give some bytes of the log, and a clock on which each look is a second later.
+build_sick() {
+    cat >sick.c <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+ssize_t pread(int fd, void *bytes, size_t n, off_t at)
+{
+    const char *sick = getenv("SICK");
+    if (sick && at < atol(sick) + 4096 && at + (off_t)n > atol(sick)) {
+        errno = EIO;
+        return -1;
+    }
+    return syscall(SYS_pread64, fd, bytes, n, at);
+}
+void *mmap(void *at, size_t n, int prot, int flags, int fd, off_t from)
+{
+    if (fd < 0) return (void *)syscall(SYS_mmap, at, n, prot, flags, fd, from);
+    errno = ENODEV;
+    return MAP_FAILED;
+}
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    static time_t looks;
+    int err = (int)syscall(SYS_clock_gettime, clock, now);
+    if (getenv("LATER")) now->tv_sec += __atomic_add_fetch(&looks, 1, __ATOMIC_RELAXED);
+    return err;
+}
+END
+    [ "$(uname -m)" = x86_64 ] && cc -shared -fPIC -o sick.so sick.c 2>/dev/null && LD_PRELOAD=./sick.so true 2>/dev/null
+}
+
+disks() {
+    if grep -q '__[at]san_init\|__gcov_exit' "$u9" || ! build_sick; then
+        skip 'bytes that cannot be read: not with sanitizers or counters, not without a compiler, nor on other processors'
+        return
+    fi
+    seq 40000 | "$u9" append --segment-size 64K --sync none sick 2>/dev/null
+    claim 'there are several segments' test "$(find sick -name '*.u9' | wc -l)" -gt 3
+    file=$(find sick -name '*.u9' | sort | sed -n 2p)
+    U9_IO=posix LD_PRELOAD=./sick.so SICK=16384 run "$fsck" "$file"
+    claim 'bytes that the disk does not give are damage' test "$status" -eq 4
+    claim 'told as unreadable' grep -Eq "^$file \\[[0-9]+,[0-9]+\\): CORRUPT: unreadable: .*\\[R-11\\]$" out
+    claim 'what to do about the disk is said' grep -q ': next: the disk does not give some bytes: write nothing to it, copy the files with ddrescue$' out
+    claim 'and that another try may give more' grep -q ': next: then check the copy: what the disk gave at another try may be whole in it$' out
+    claim 'not that it finds the same' eval '! grep -q "another try finds the same" out'
+    U9_IO=posix LD_PRELOAD=./sick.so SICK=16384 run "$fsck" --json "$file"
+    claim 'as JSON, too' eval 'tail -n1 out | grep -q "\"another_try\":true,\"next\":\[.*ddrescue"'
+    run "$fsck" "$file"
+    claim 'with nothing of it when the disk is well' eval '! grep -Eq "ddrescue|unreadable" out'
+    if command -v script >/dev/null; then
+        script -qec "env U9_IO=posix LD_PRELOAD=./sick.so LATER=1 $fsck -j1 sick" screen </dev/null >/dev/null
+        claim 'u9fsck on a terminal tells how far it is, and when it will be done' \
+            grep -aEq 'u9fsck: [0-9.]+ [kM]?B of [0-9.]+ [kM]B, [0-9]+%, .*/s, ETA [0-9]+:[0-9][0-9]:[0-9][0-9]' screen
+        script -qec "env U9_IO=posix LD_PRELOAD=./sick.so LATER=1 $fsck -q -j1 sick" screen </dev/null >/dev/null
+        claim 'but not with -q' eval '! grep -aq ETA screen'
+    else
+        skip 'there is no script(1): no terminal to tell progress on'
+    fi
+}
+
 seq -f 'record %.0f' 20 >in
 "$u9" append log in
 helps
 places
 words
 memory
+disks
 : >nothing.u9
 run "$fsck" nothing.u9
 claim 'an empty file is no log, and nothing is promised of salvaging it' \
