@@ -502,7 +502,7 @@ START_TEST(each_reason_has_a_log_that_is_refused_by_it)
     static const u9_reason elsewhere[] = {
         U9_R_MARK,       /* tests/engine/log/test_mark.c */
         U9_R_UNREADABLE, /* tests/engine/segment/test_unreadable.c: a disk that fails */
-        U9_R_UNSIGNED,   /* tests/engine/check/test_salvage.c: told by salvage alone */
+        U9_R_UNSIGNED,   /* tests/engine/check/test_salvage_reading.c: told by salvage alone */
         U9_R_TRIMMED,    /* tests/engine/log/test_trim_readers.c: while a log is trimmed */
     };
     char *text = NULL;
