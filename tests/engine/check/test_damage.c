@@ -1,7 +1,11 @@
 /*
- * tests/engine/check/test_damage.c: what bytes that went bad cost. Every bit of small logs is flipped, and
+ * tests/engine/check/test_damage.c: what bytes that went bad cost. Bits of small logs are flipped, and
  * stretches of them are overwritten, moved and put back to what they were earlier: each change is told,
  * and costs at most the records of the frames that it hit; all others come back byte for byte.
+ *
+ * Two blocks with a frame of each kind, read and checked: of headers and trailers every third bit, of the rest every
+ * eleventh; with U9_LONG every bit. A file of 64 KiB, by u9_check alone: every BIT_STEP-th bit; with U9_LONG every bit of one
+ * of 256 KiB, for some minutes.
  */
 #include "format/base/bytes.h"
 #include "format/frame/body.h"
@@ -16,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX = 64, BLOCK = 4096, SECTOR = 512 };
+enum { MAX = 256, BLOCK = 4096, SECTOR = 512, BIT_STEP = 23, PARTS = 8 };
 
 /* A log, one file of which is damaged over and over, and what it held before. */
 typedef struct victim {
@@ -251,6 +255,51 @@ START_TEST(every_flipped_bit_of_a_closed_segment_is_told)
     take(&v, log, 1);
     ck_assert_uint_eq(v.size, 2 * BLOCK);
     flip_bits(&v, thorough(11, 1), 97); /* 11: of most bytes one */
+    drop(&v);
+}
+END_TEST
+
+/* Frames of all sizes, of a few hundred bytes to some KiB, up to this size of the file, and its end; in blocks of their own or not. */
+static void make_large(const char *log, size_t size)
+{
+    static char text[6000];
+    forged_segment f = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    memset(text, 't', sizeof text);
+    for (unsigned n = 0; f.size + 4 * BLOCK < size; n++) {
+        uint8_t body[7000];
+        size_t used = record_bytes(body, f.next.ordinal, text, 100 + n * 1237 % 5800);
+        forge_frame(&f, body, used, 1);
+        if (n % 3 == 0) forge_records(&f, "more", 1 + n % 7);
+        if (n % 5 == 4) forge_pad(&f);
+        f.next.durable = f.end;
+    }
+    while (f.size + BLOCK < size) forge_records(&f, "last", 3), forge_pad(&f);
+    forge_end(&f, U9I_END_CLOSING);
+    ck_assert_uint_eq(f.size, size);
+    forge_save(&f, log);
+    forge_free(&f);
+}
+
+/* {F20} Bits of a larger file, in parts that each have a share of all of it: u9_check tells of each what it costs. */
+START_TEST(flipped_bits_of_a_larger_segment_are_told)
+{
+    const char *log = at("log");
+    const size_t size = thorough(64, 256) * 1024;
+    const uint64_t step = SANITIZED ? 10 * BIT_STEP : thorough(BIT_STEP, 1);
+    make_large(log, size);
+    victim v;
+    take(&v, log, 1);
+    ck_assert_uint_eq(v.size, size);
+    ck_assert_uint_gt(v.count, 15);
+    for (uint64_t n = (uint64_t)_i; n * step < v.size * 8; n += PARTS) {
+        uint64_t at = n * step / 8;
+        unsigned bit = n * step % 8;
+        flip_bit(v.path, at, bit);
+        sim_forget_diary();
+        gist g = check(v.log, sim_io());
+        expect_told(&v, &g, at, bit);
+        flip_bit(v.path, at, bit);
+    }
     drop(&v);
 }
 END_TEST
@@ -651,6 +700,7 @@ Suite *suite_damage(void)
     tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(tc, 90);
     tcase_add_test(tc, every_flipped_bit_of_a_closed_segment_is_told);
+    tcase_add_loop_test(tc, flipped_bits_of_a_larger_segment_are_told, 0, PARTS);
     tcase_add_test(tc, flipped_bits_of_a_sealed_segment_are_told);
     tcase_add_test(tc, the_second_reader_tells_the_same_of_flipped_bits);
     tcase_add_test(tc, a_flipped_header_bit_loses_nothing_of_a_single_segment);

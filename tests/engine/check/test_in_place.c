@@ -8,6 +8,7 @@
 #include "engine/check/judged.h"
 #include "engine/check/plan.h"
 #include "engine/os/overlay.h"
+#include "format/base/bytes.h"
 #include "tests/engine/fixture.h"
 #include "tests/plain_file.h"
 #include "tests/sim/sim.h"
@@ -1070,6 +1071,36 @@ START_TEST(each_bit_of_a_payload_is_found)
 }
 END_TEST
 
+/* [U-5] A payload (body and trailer) of 256 KiB is searched, and one that is a byte longer is not. */
+START_TEST(payloads_up_to_the_largest_are_searched)
+{
+    static uint8_t body[U9I_HEAL_MAX + 1], text[U9I_HEAL_MAX];
+    const size_t head = record_bytes(body, 0, text, 200000) - 200000;
+    for (unsigned more = 0; more < 2; more++) {
+        const size_t length = U9I_HEAL_MAX + more, size = length - U9I_TRAILER_SIZE;
+        forged_segment s = forge_begin(1, 3, NULL, U9I_TAIL_NONE);
+        for (size_t i = 0; i < sizeof text; i++) text[i] = (uint8_t)('a' + i * i % 23);
+        ck_assert_uint_eq(record_bytes(body, 0, text, size - head), size);
+        uint64_t p = forge_frame(&s, body, size, 1);
+        ck_assert_uint_eq(u9i_get_be(s.bytes + p + 56, 8), length);
+        forge_records(&s, "behind", 3);
+        forge_end(&s, U9I_END_CLOSING);
+        s.bytes[p + U9I_FRAME_HEADER_SIZE + length - 2000] ^= 4;
+        forge_save(&s, at("log"));
+        u9_repair_report r = repair(at("log"), (u9_repair_options){.all = 1, .heal_ms = 1000000});
+        ck_assert_uint_eq(r.regained, more ? 0 : 1);
+        ck_assert_uint_eq(r.steps, more ? 0 : 1);
+        ck_assert((r.tries > 0) == !more);
+        seen *now = look(at("log"));
+        ck_assert_uint_eq(now->count, more ? 3 : 4);
+        ck_assert_uint_eq(now->report.lost, more);
+        forget(now);
+        forge_free(&s);
+        remove_log(at("log"));
+    }
+}
+END_TEST
+
 START_TEST(a_search_ends_with_its_time)
 {
     uint8_t payload[4096] = {1}, sha[16] = {0};
@@ -1117,6 +1148,7 @@ Suite *suite_in_place(void)
     tcase_add_test(c, a_repair_behind_which_numbers_would_run_backwards_is_none);
     tcase_add_test(c, void_bytes_do_not_come_back);
     tcase_add_test(c, each_bit_of_a_payload_is_found);
+    tcase_add_test(c, payloads_up_to_the_largest_are_searched);
     tcase_add_test(c, a_search_ends_with_its_time);
     suite_add_tcase(s, c);
     TCase *cuts = tcase_create("cuts");
