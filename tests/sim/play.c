@@ -5,9 +5,10 @@
  *     I1  each record that was acknowledged is there as it was, or its loss is told; where no disk lied it is there
  *     I2  nothing is there that was never appended, I3 in order, gaps told, I4 no batch in part
  *     I5  what is read twice is the same, and so after the next session, wherever that ended; I6 reading changes no
- * byte
- *     I7  a check reads no more than so many times what is there
- *     I8  lookups, which go by indexes, say what reading from end to end says
+ *         byte
+ *     I7  reading and checking read no more than so many times the bytes that are there; how long that takes, and what
+ *         memory, is not asked here
+ *     I8  three of the records that are read from end to end are found by their keys, with the indexes that there are
  *
  * The model of the verdicts is the second reader, which is written from the specification alone: look() compares what
  * it says with what the library says, damage by damage, in every state. No crash and no failed call is damage: where
@@ -269,7 +270,7 @@ static void expect_lookups(const seen *s)
 {
     u9_log *r;
     u9_options o = {.size = sizeof o, .mode = U9_READ, .io = "sim"};
-    if (s->count == 0 || t.sessions % 4 != 0) return;
+    if (s->count == 0) return;
     EXPECT(u9_log_open(log_path, &o, &r, NULL) == U9_OK, "no reader");
     for (unsigned i = 0; i < 3; i++)
         look_up(r, (unsigned)s->records[s->count * i / 3].ordinal, true, false);
