@@ -151,6 +151,30 @@ page() {
     exits 0 'which is whole as before' "$fsck" whole
 }
 
+# {F62} [H-1] The secret of a file, of which its boundary is the hash, stands in nothing that is printed.
+secrets() {
+    local log file
+    for log in whole bad; do
+        for file in "$log"/*.u9; do od -An -tx1 -j8 -N16 "$file" | tr -d ' \n' && echo; done
+    done | sort -u >secrets
+    claim 'each file has a secret' test "$(grep -Ec '^[0-9a-f]{32}$' secrets)" -eq "$(find whole -name '*.u9' | wc -l)"
+    for log in whole bad; do
+        "$fsck" --verbose $log
+        "$fsck" --json --verbose $log
+        "$fsck" -q --html - $log
+        "$fsck" --map $log
+        "$fsck" --repair -n $log
+        "$u9" info $log
+        "$u9" info --json $log
+        "$u9" mark $log
+        "$u9" mark --json $log
+    done >printed 2>&1
+    claim 'much is printed' grep -q '^u9mark1 ' printed
+    claim 'also by the boundary' grep -qiF "$("$u9" mark --json whole | sed 's/.*"boundary":"\([^"]*\)".*/\1/')" printed
+    claim 'but not the secret of any file' eval '! tr -d " :-" <printed | grep -qiFf secrets'
+    claim 'which would be found' eval '{ cat printed; sed -n "1s/^../& /p" secrets; } | tr -d " :-" | grep -qiFf secrets'
+}
+
 # A writer is at work while the log is checked again and again: nothing is wrong at any time.
 live() {
     lines 1 300000 | "$u9" append --segment-size 1M live 2>/dev/null &
@@ -246,5 +270,6 @@ between_records
 jobs
 picture
 page
+secrets
 live
 tally
