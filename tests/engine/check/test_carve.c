@@ -435,6 +435,32 @@ START_TEST(an_end_that_stands_in_another_log_counts_if_the_next_segment_names_it
 }
 END_TEST
 
+/*
+ * [U-6] A disk header stands once more, with no boundary behind it: it is none, and not where its segment begins. The one
+ * that is says that a log begins in front of what its first frame, whose length is damaged, would reach over.
+ */
+START_TEST(a_disk_header_with_no_boundary_behind_it_is_none)
+{
+    image i = {0};
+    told t;
+    forged_segment s = forge_begin(1, 3, NULL, U9I_TAIL_NONE);
+    for (unsigned k = 0; k < 3; k++) forge_records(&s, "first", 4);
+    forge_promise(&s);
+    s.bytes[U9I_DISK_HEADER_SIZE + 56 + 5] ^= 1; /* 64 KiB more */
+    add_garbage(&i, 4096);
+    add(&i, s.bytes, s.size);
+    add_garbage(&i, 100000);
+    add(&i, s.bytes, U9I_DISK_HEADER_SIZE);
+    add_garbage(&i, 4096);
+    save_image(&i, at("image"));
+    u9_carve_report r = carve(at("image"), &t);
+    ck_assert_uint_eq(t.logs, 1);
+    ck_assert_uint_eq(r.segments, 1);
+    ck_assert_uint_eq(expect_never(&t, "none", "twice"), 12); /* in a log of its id, not in one that stands apart */
+    forge_free(&s);
+}
+END_TEST
+
 /* {F68} */
 START_TEST(nothing_is_made_of_nothing_and_nothing_is_overwritten)
 {
@@ -915,6 +941,7 @@ Suite *suite_carve(void)
     tcase_add_test(c, what_stands_inside_a_frame_is_no_log);
     tcase_add_test(c, what_stands_inside_a_broken_frame_is_of_no_log);
     tcase_add_test(c, an_end_that_stands_in_another_log_counts_if_the_next_segment_names_it);
+    tcase_add_test(c, a_disk_header_with_no_boundary_behind_it_is_none);
     tcase_add_test(c, nothing_is_made_of_nothing_and_nothing_is_overwritten);
     tcase_add_test(c, broken_off_at_any_call_it_is_completed_by_the_next);
     tcase_add_test(c, bytes_that_cannot_be_read_cost_what_they_touch);

@@ -703,6 +703,37 @@ START_TEST(a_hash_without_its_boundary_or_out_of_order_proves_nothing)
 }
 END_TEST
 
+/*
+ * [Y-2] c: so it is where a frame behind it is known, too: its two hashes say that it is this segment's, and neither the
+ * frame in front of it nor the one behind has anything of it.
+ */
+START_TEST(a_signed_frame_between_two_that_do_not_know_it_is_not_theirs)
+{
+    forged_segment s = forge_begin(1, 3, NULL, U9I_TAIL_NONE);
+    uint64_t front = forge_records(&s, "first", 9);
+    u9i_trailer known = s.next; /* but for its place: what follows */
+    uint64_t p = forge_records(&s, "second", 5), end = s.end;
+    u9i_rejoined out;
+    u9i_hint hint = {.secret = &s.secret, .p = p, .placed = true, .has_front = true, .previous = front, .front_end = p,
+                     .has_ordinal = true, .ordinal = known.ordinal, .has_chain = true, .time_us = 5,
+                     .has_next = true, .next_at = end, .next_ordinal = s.next.ordinal, .next_time_us = U9_NOWHERE,
+                     .next_durable = U9_NOWHERE};
+    memcpy(hint.chain, known.chain, sizeof hint.chain);
+    memset(hint.next_chain, 0x77, sizeof hint.next_chain);
+    s.bytes[p + 50] ^= 1; /* its magic */
+    for (unsigned way = 0; way < 3; way++) {
+        u9i_effort effort = {4 * (end - p), 1 << 20};
+        u9i_hint h = hint;
+        if (way == 1) h.ordinal -= 5; /* [F-9] */
+        if (way == 2) h.chain[0] ^= 1;
+        u9_err err = u9i_rejoin(&h, s.bytes + p, (size_t)(end - p), false, &effort, &out);
+        MUST_SAY((err == U9_OK) == (way == 0), "way %u: %s", way, u9_err_name(err));
+        if (way == 0) ck_assert_int_eq(out.proof, U9I_MEND_SIGN);
+    }
+    forge_free(&s);
+}
+END_TEST
+
 /* [Y-2] All of [q,y) is of the frame at q that y names: none counts that begins before q and ends behind it. */
 START_TEST(no_frame_is_mended_across_the_place_that_the_next_one_names)
 {
@@ -1128,6 +1159,7 @@ Suite *suite_mend(void)
         {"forged", frames_in_a_record_never_surface, 1},
         {"forged", what_only_zeros_surround_is_mended_for_nobody, 1},
         {"forged", a_hash_without_its_boundary_or_out_of_order_proves_nothing, 1},
+        {"forged", a_signed_frame_between_two_that_do_not_know_it_is_not_theirs, 1},
         {"forged", no_frame_is_mended_across_the_place_that_the_next_one_names, 1},
         {"kinds", behind_a_hole_what_proves_itself_is_found, 1},
         {"kinds", ends_that_are_named_by_mended_frames_mend_others, 4},
