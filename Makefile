@@ -432,8 +432,8 @@ run-sim-long: $(BUILD)/u9tests
 	        $(plain_space) $(BUILD)/u9tests script & pids="$$pids $$!"; \
 	done; failed=0; for p in $$pids; do wait $$p || failed=1; done; exit $$failed
 
-# On each io table: verbs killed at KILLS / 2 of their calls, power cuts in POWER sessions of a writer, and at a tenth as many
-# calls as are killed. Needs strace; power cuts need root and a file system that may be mounted.
+# On each io table: verbs until KILLS / 2 were killed at one of their calls, power cuts in POWER sessions of a writer, and at a tenth as
+# many calls as are killed. Needs strace; power cuts need root and a file system that may be mounted.
 KILLS ?= 2000
 POWER ?= 200
 .PHONY: kill-long run-kill-long

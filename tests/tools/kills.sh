@@ -10,7 +10,8 @@
 #   NAME_again     the same once more comes to its end, and to the end that it would have come to
 # The last two say nothing and succeed, or fail.
 #
-# `strike NAME COUNT`: one claim. A call is killed when a thread makes its n-th of that kind, before it is done.
+# `strike NAME COUNT [TRIES]`: one claim. A call is killed when a thread makes its n-th of that kind, before it is done; who
+# makes fewer this time comes to its end. TRIES (COUNT) calls at most are tried until COUNT came to it; with TRIES fewer fail.
 
 acked=$tmp/acked
 victims='writer roller indexer trimmer copier snapshot receiver resumer repairer undoer salvager carver merger accepter'
@@ -59,27 +60,28 @@ one() {
     after_kill "$1"
 }
 
-strike() { # NAME COUNT
-    local name=$1 left=$2 bad='' points kind nth
+strike() { # NAME COUNT [TRIES]
+    local name=$1 most=${3:-$2} tries=0 least=$(($2 / 4 + 1)) bad='' points kind nth
+    [ -z "${3-}" ] || least=$2
     killed=0
-    for ((round = 0; left > 0; round++)); do
+    for ((round = 0; killed < $2 && tries < most; round++)); do
         rm -rf "$place/base" && mkdir -p "$place/base" && cd "$place/base" || return
         points=''
         "${name}_make" >/dev/null 2>"$tmp/err" && cd "$tmp" && fresh && cd "$place/work" &&
-            points=$(calls "$name" | shuf -n "$left" --random-source=<(yes "$round $name"))
+            points=$(calls "$name" | shuf -n $(($2 - killed < most - tries ? $2 - killed : most - tries)) --random-source=<(yes "$round $name"))
         cd "$tmp" || return
         [ -n "$points" ] || { bad="$bad nothing-to-kill" && break; }
         while read -r kind nth; do
-            left=$((left - 1))
+            tries=$((tries + 1))
             one "$name" "$kind" "$nth" && continue
             bad="$bad $kind:$nth"
             echo "# $name, round $round, killed at $kind:$nth: $(cat "$tmp/which"): $(head -c 600 "$tmp/judge")"
             [ -z "${KEEP-}" ] || break 2
         done <<<"$points"
     done
-    [ "$2" -lt 8 ] || [ "$killed" -gt $(($2 / 4)) ] || bad="$bad too-few-were-come-to" # of few tries any may miss
+    [ -z "${3-}" ] && [ "$2" -lt 8 ] || [ "$killed" -ge "$least" ] || bad="$bad too-few-were-come-to" # of few tries any may miss
     kills=$((kills + killed))
-    claim "$name: nothing is lost, and what was begun is finished ($killed kills of $2 tries, $round rounds)$bad" test -z "$bad"
+    claim "$name: nothing is lost, and what was begun is finished ($killed kills of $tries tries, $round rounds)$bad" test -z "$bad"
 }
 kills=0
 

@@ -110,7 +110,8 @@ if can_trace; then
     read -ra chosen <<<"${KILL_VICTIMS-$few}"
     [ ${#chosen[@]} -gt 0 ] || read -ra chosen <<<"$victims"
     for victim in "${chosen[@]}"; do
-        strike "$victim" $(((${KILLS:-${#chosen[@]}} + ${#chosen[@]} - 1) / ${#chosen[@]}))
+        each=$(((${KILLS:-${#chosen[@]}} + ${#chosen[@]} - 1) / ${#chosen[@]}))
+        strike "$victim" $each ${KILLS:+$((4 * each + 4))}
     done
 else
     skip 'power cuts at calls of the system: strace is not here, or may not trace'
