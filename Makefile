@@ -116,7 +116,7 @@ room_s3 = -std=gnu11 -D_GNU_SOURCE
 room_python = -std=gnu11 -D_GNU_SOURCE $(python_headers:%=-isystem %)
 room_bench = -std=gnu11 -D_GNU_SOURCE $(peer_cflags)
 room_tests = -std=gnu11 -D_GNU_SOURCE $(check_cflags) -include tests/check.h
-room_fuzz = -std=gnu11 -D_GNU_SOURCE -Wno-missing-prototypes
+room_fuzz = -std=gnu11 -D_GNU_SOURCE -Wno-missing-prototypes $(if $(findstring fuzz_script,$<),$(check_cflags))
 
 # Where `long` has 32 bits, files are larger than 2 GiB and times go beyond 2038 all the same. Elsewhere they are anyhow,
 # and the calls keep the names that tests/engine/os/test_short.c stands in front of.
@@ -327,8 +327,11 @@ $(BUILD)/probe_uring: $(call obj,tests/probe_uring.c)
 
 $(BUILD)/fuzz_directory: override LDFLAGS += -Wl,--wrap=u9i_sha_blocks,--wrap=u9i_hash_blocks # it counts what is hashed
 $(BUILD)/fuzz_s3_answer: $(call obj,s3/answer.c)
+# The simulated disk and the oracle, with Check's assertions, but without its runner.
+sim_src := $(filter-out tests/sim/test_%,$(wildcard tests/sim/*.c)) $(addprefix tests/,engine/files.c engine/fixture.c index_reader.c plain_file.c second_reader.c)
+$(BUILD)/fuzz_script: $(call obj,$(sim_src))
 $(fuzz_names:%=$(BUILD)/%): $(BUILD)/%: $(BUILD)/obj/fuzz/%.o $(BUILD)/libu9.a
-	$(call say,LINK) $(link) -fsanitize=fuzzer -o $@ $^ $(lib_libs)
+	$(call say,LINK) $(link) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(BUILD)/libu9.a $(lib_libs)
 
 .PHONY: setup
 setup: ## installs the packages needed to build and test (Debian, Ubuntu)
@@ -669,7 +672,7 @@ run-fuzz: $(fuzz_names:%=run-%)
 fuzz_short = cursor_line id mark_line s3_answer tier_list
 
 # They start from fuzz/corpus/NAME, which is copied: what the fuzzer finds stays in the build folder.
-# For fuzz/fuzz_frame.c: fuzz/corpus/frame/ and, if there is one, fuzz/frame.dict.
+# For fuzz/fuzz_frame.c: fuzz/corpus/frame/ and, if there is one, fuzz/frame.dict: what the specification names.
 .PHONY: $(fuzz_names:%=run-%)
 $(fuzz_names:%=run-%): run-fuzz_%: $(BUILD)/fuzz_%
 	@set -eu; c=$(BUILD)/corpus/$*; found=$(BUILD)/found/$*; log=$(BUILD)/$*.log; \
