@@ -81,7 +81,7 @@ find = $(sort $(shell find $(1) -name '$(2)'))
 lib_src := $(call find,format engine,*.c)
 u9_src := $(filter-out tools/fsck%.c,$(wildcard tools/*.c))
 # u9fsck has nothing of a verb, but what it says is said as they do.
-fsck_src := $(wildcard tools/fsck*.c) $(addprefix tools/,buffer.c damage.c fold.c json.c key.c mark.c nearest.c progress.c shared.c store.c text.c tool.c)
+fsck_src := $(wildcard tools/fsck*.c) $(addprefix tools/,buffer.c damage.c fold.c json.c key.c mark.c nearest.c place.c progress.c shared.c store.c text.c tool.c)
 bench_src := $(call find,bench,*.c)
 test_src := $(filter-out tests/probe_% tests/%_main.c tests/golden/% tests/zk/% tests/rados/% tests/s3/%,$(call find,tests,*.c))
 # What of the tools the test program looks at from within.

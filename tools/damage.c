@@ -3,6 +3,7 @@
  */
 #include "tools/damage.h"
 
+#include "tools/place.h"
 #include "tools/text.h"
 #include "tools/tool.h"
 
@@ -163,14 +164,32 @@ static const char *const marks[] = {
     [U9_MARK_FOREIGN] = "foreign", [U9_MARK_DAMAGED] = "damaged",
 };
 
-void tool_put_unmarked(const char *path, const u9_report *r)
+/* A log without damage gets a mark by its next session; of another one something else comes first. */
+static void put_unmarked(const char *path, const u9_report *r)
 {
-    char mark[4096];
+    fputs("note: without a mark nobody can tell whether the end is missing", stdout);
+    if (r->verdict < U9_V_UNKNOWN) printf("; `u9 append %s` makes one", path);
+    putchar('\n');
+}
+
+void tool_put_unconfirmed(const char *path, const u9_report *r)
+{
+    static const char nothing[] = "nothing confirms the end from outside";
+    char mark[4096], what[TOOL_PLACE_SIZE];
     struct stat st;
-    if (r->mark != U9_MARK_NONE || r->plain || r->segments == 0 || stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) return;
+    if (r->plain || r->segments == 0 || stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) return;
     snprintf(mark, sizeof mark, "%s/.mark", path);
-    if (lstat(mark, &st) == 0) return; /* it is there, and empty: that is told otherwise */
-    printf("note: without a mark nobody can tell whether the end is missing; `u9 append %s` makes one\n", path);
+    if (r->mark == U9_MARK_FOREIGN)
+        printf("note: %s is of another log, or of a trimmed segment: %s\n", mark, nothing);
+    if (r->mark == U9_MARK_SHARED) {
+        printf("note: %s has other names (hard links), and may be a copy's: %s\n", mark, nothing);
+        printf("note: if it is this log's: `cp %s own && mv own %s`, and u9fsck says whether what it promises is here\n", mark, mark);
+    }
+    if (r->mark != U9_MARK_NONE || r->frames == 0) return; /* without a frame there is no end that could be confirmed */
+    tool_place place = tool_place_at(mark, what);
+    if (place == TOOL_PLACE_NONE) put_unmarked(path, r);
+    else if (place == TOOL_PLACE_LINK || place == TOOL_PLACE_OTHER) printf("note: %s %s: %s\n", mark, what, nothing);
+    else printf("note: %s is empty: %s until the next session writes\n", mark, nothing);
 }
 
 const char *tool_mark_name(u9_mark_state state)

@@ -57,8 +57,8 @@ const char *tool_end_text(const u9_report *report);
 /* What confirms the end of the log from outside, or why nothing does. Fills `out`, returns it. */
 const char *tool_mark_text(const u9_report *report, char out[TOOL_MARK_SIZE]);
 
-/* One line, where a log has no mark though it could have one: what nobody can tell then, and how to get one. [M-3] */
-void tool_put_unmarked(const char *path, const u9_report *report);
+/* Where the mark of a log's directory promises nothing, though it could: a note of why, and what to do. [M-3] [M-4] */
+void tool_put_unconfirmed(const char *path, const u9_report *report);
 
 /* One word of it, stable. Static. */
 const char *tool_mark_name(u9_mark_state state);

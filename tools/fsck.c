@@ -186,17 +186,6 @@ static void put_details(const u9_report *r)
     printf("  mark: %s\n", tool_mark_text(r, mark));
 }
 
-/* A mark that is there and says nothing: every session leaves one that does. [M-1] [M-5] */
-static int has_empty_mark(const struct fsck *f, const u9_report *r)
-{
-    char *path;
-    struct stat st;
-    if (r->mark != U9_MARK_NONE || r->frames == 0 || asprintf(&path, "%s/.mark", f->path) < 0) return 0;
-    int there = lstat(path, &st) == 0;
-    free(path);
-    return there;
-}
-
 static void put_summary(const struct fsck *f, const u9_report *r)
 {
     char size[24], lost[TOOL_LOSSES_SIZE];
@@ -216,10 +205,6 @@ static void put_summary(const struct fsck *f, const u9_report *r)
         printf("\n%s: %" PRIu64 " record%s more behind an unconfirmed end: --salvage saves them, too",
                f->path, r->beyond, tool_plural(r->beyond));
     putchar('\n');
-    if (has_empty_mark(f, r))
-        printf("note: %s/.mark is empty: nothing confirms the end from outside until the next session writes\n", f->path);
-    if (r->mark == U9_MARK_FOREIGN)
-        printf("note: %s/.mark is of another log, or of a trimmed segment: nothing confirms the end from outside\n", f->path);
     if (r->begins_late) printf("%s: the oldest segments are missing\n", f->path);
     if (f->verbose) put_details(r);
     if (f->line) tool_put_line(stdout, &f->mark, r);
@@ -360,7 +345,7 @@ static int run(struct fsck *f)
         status = put_json(f, &report, salvaged);
     } else if (!f->quiet) {
         put_summary(f, &report);
-        if (f->lost.missing.count == 0) tool_put_unmarked(f->path, &report); /* else nobody appends */
+        tool_put_unconfirmed(f->path, &report);
         if (f->salvage) status |= put_salvaged(f, &report);
         else tool_put_lost(stdout, &f->lost, f->path, &report);
     }

@@ -157,7 +157,7 @@ static int run(struct info *info)
         status = tool_put_object(looked ? tool_json_with(json, "indexes", json_indexes(&indexes)) : json);
     } else {
         put_report(info, &report);
-        tool_put_unmarked(info->path, &report);
+        tool_put_unconfirmed(info->path, &report);
         if (looked) put_indexes(&indexes);
     }
     if (!info->json && report.begins_late) tool_say(0, "%s: %s", info->path, tool_late_begin);

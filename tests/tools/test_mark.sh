@@ -90,6 +90,18 @@ copies() {
     rm "$(newest linked)" && cp "$(newest old)" linked/
     run "$fsck" linked
     claim 'so an older state beside it is no damage' test "$status" -eq 0
+    cp -R linked cut && ln cut/.mark spare
+    truncate -s 5000 "$(newest cut)"
+    run "$fsck" cut
+    claim 'nor is a log that was cut' same "$status" 0
+    claim 'but why nothing is known of its end is said' \
+        grep -qx "note: cut/.mark has other names (hard links), and may be a copy's: nothing confirms the end from outside" out
+    command=$(sed -n 's/^note: if it is this log.s: `\(.*\)`, and u9fsck says whether what it promises is here$/\1/p' out)
+    run "$u9" info cut
+    claim 'so does u9 info' grep -qF "note: if it is this log's: \`$command\`, and u9fsck says" out
+    claim 'to say that it is takes that command' eval "$command"
+    damaged cut 'CORRUPT: mark: .*records 0\.\.39999 ' 'and what is lost is told'
+    rm -r cut spare
     append linked <<<x
     fine linked 'the next writer has one of its own'
     append log <<<x
@@ -101,6 +113,15 @@ copies() {
         test "$status $(grep -c 'the mark is of another log' out)" = '0 1'
     append foreign <<<x
     fine foreign 'and is replaced'
+    for what in mkfifo mkdir 'ln -s away'; do
+        rm -rf none && cp -R log none && rm none/.mark
+        $what none/.mark
+        run "$fsck" none
+        claim "of what is no file in its place ($what) it is said what it is" eval 'same "$status" 0 && grep -Eqx \
+            "note: none/.mark is (a (FIFO|directory)|a link to away, which is not there): nothing confirms the end from outside" out'
+        append none <<<x
+        fine none 'and the next writer makes one there'
+    done
     cp -R log slots
     printf 'x' | dd of=slots/.mark bs=1 seek=100 conv=notrunc status=none
     run "$fsck" slots
