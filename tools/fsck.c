@@ -452,7 +452,8 @@ static int run_repair(struct fsck *f)
 {
     giving given;
     int status = f->accept && f->modes == 0 ? CLEAN : tool_repair_log(&f->mending, &f->lost.tried);
-    if (status & (OPERATIONAL | CANCELLED)) return status;
+    if ((status & CANCELLED) || (status & (OPERATIONAL | CORRECTED)) == OPERATIONAL) return status;
+    if (status & OPERATIONAL) return status | run(f); /* mended, but an index could not be made: nothing more is done */
     status |= give_up(f, &given);
     if (!(status & OPERATIONAL) || given.loss.state == U9_LOSS_ACCEPTED) status |= put_given(f, &given);
     if (status & OPERATIONAL) return status;

@@ -147,6 +147,17 @@ static void note_tried(const tool_repair *t, const u9_repair_report *r, tool_tri
     else tried->unsafe = r->left;
 }
 
+/* It did not come to its end, and the log may have been mended all the same. */
+static int put_failure(const tool_repair *t, const u9_repair_report *r, const u9_fault *fault)
+{
+    tool_fault(fault);
+    say_linked(fault);
+    if (fault->err == U9_CORRUPT && strcmp(fault->rule, "U-1") == 0)
+        tool_say(0, "%s: u9fsck --salvage OUT %s copies what is whole to a new log", t->path, t->path);
+    if (fault->err == U9_IO && r->saved[0] == 0 && !r->finished) tool_say(0, "%s: nothing of it was changed", t->path);
+    return TOOL_FSCK_OPERATIONAL;
+}
+
 int tool_repair_log(const tool_repair *t, tool_tried *tried)
 {
     u9_fault fault;
@@ -167,18 +178,12 @@ int tool_repair_log(const tool_repair *t, tool_tried *tried)
         return tool_say(TOOL_FSCK_CANCELLED, report.finished ? "%s: stopped behind the end of an earlier repair"
                                                              : "%s: stopped, and nothing of it was changed", t->path);
     if (err == U9_CORRUPT && o.dry) return TOOL_FSCK_CLEAN; /* the check will say what that is */
-    if (err != U9_OK) {
-        tool_fault(&fault);
-        say_linked(&fault);
-        if (err == U9_CORRUPT && strcmp(fault.rule, "U-1") == 0)
-            tool_say(0, "%s: u9fsck --salvage OUT %s copies what is whole to a new log", t->path, t->path);
-        if (err == U9_IO && report.saved[0] == 0) tool_say(0, "%s: nothing of it was changed", t->path);
-        return TOOL_FSCK_OPERATIONAL;
-    }
-    int status = t->json ? put_json_repair(t, &report) : TOOL_FSCK_CLEAN;
-    if (!t->json && !t->quiet) put_repair(t, &report);
-    int done = !o.dry && (report.steps > 0 || report.finished); /* an index that was made is no repair */
-    return status | told | (done ? TOOL_FSCK_CORRECTED : TOOL_FSCK_CLEAN);
+    int mended = report.steps > 0 || report.finished, status = told;
+    if (err != U9_OK) status |= put_failure(t, &report, &fault);
+    if (err != U9_OK && !mended) return status;
+    if (t->json) status |= put_json_repair(t, &report);
+    else if (!t->quiet) put_repair(t, &report);
+    return status | (mended && !o.dry ? TOOL_FSCK_CORRECTED : TOOL_FSCK_CLEAN); /* an index that was made is no repair */
 }
 
 /* True if a repair of a log's directory is saved yet that could be undone, too. */

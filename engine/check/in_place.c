@@ -96,9 +96,9 @@ static u9_err finish_earlier(in_place *r)
         return u9i_fault(r->fault, U9_STATE, U9I_AT(.path = r->path, .rule = "U-3"),
                          "an earlier repair was broken off: a repair that changes something brings it to its end first, or an undo");
     if (sys == 0 && u9i_changes_unfinished(&r->changes)) {
-        r->report.finished = 1;
         sys = u9i_changes_going_back(&r->changes) ? u9i_changes_undo(&r->changes, r->source.dir)
                                                   : u9i_changes_apply(&r->changes, r->source.dir);
+        r->report.finished = sys == 0;
     }
     if (sys != 0) return fail_in_place(r, sys, "bring the earlier repair to its end");
     u9i_changes_release(&r->changes);
@@ -277,8 +277,10 @@ static u9_err make_indexes(in_place *r)
     u9_index_options o = {.size = sizeof o, .io = r->options.io, .on_segment = note_index, .ctx = r};
     u9_err err = r->options.dry ? u9_indexes_look(r->path, &o, &made, r->fault)
                                 : u9_indexes_build(r->path, &o, &made, r->fault);
-    u9_err noted = U9_OK;
-    if (r->made.count > 0 || r->unnoted) noted = err == U9_OK ? note_made(r) : U9_OK;
+    u9_fault *first = r->fault, second;
+    if (err != U9_OK) r->fault = &second; /* those that were made before it failed are noted all the same */
+    u9_err noted = r->made.count > 0 || r->unnoted ? note_made(r) : U9_OK;
+    r->fault = first;
     u9i_changes_release(&r->made);
     return err == U9_OK ? noted : err;
 }
@@ -309,6 +311,7 @@ u9_err u9_repair(const char *path, const u9_repair_options *options, u9_repair_r
     u9_err err = open_in_place(&r, r.options.io);
     if (err != U9_OK) return err;
     err = mend(&r);
+    if (err != U9_OK) r.report.steps = 0; /* how many were done is not known: all are done once more, or undone */
     close_in_place(&r);
     if (err == U9_OK && r.options.indexes) err = make_indexes(&r);
     *report = r.report;

@@ -61,7 +61,7 @@ typedef struct u9_repair_options {
 
 typedef struct u9_repair_report {
     size_t size;             /* set by the caller: sizeof(u9_repair_report) */
-    uint64_t steps;          /* that were done, or would be (dry); indexes are not among them */
+    uint64_t steps;          /* that were done, all of them durably, or would be (dry); indexes are not among them */
     uint64_t left;           /* that could be done with `all` */
     uint64_t records;        /* that are read before */
     uint64_t regained;       /* that are read then, and were not */
@@ -80,6 +80,8 @@ typedef struct u9_repair_report {
 /*
  * Mends the log (or single segment file) at `path` in place. After a failure or a crash at any point the log is as it
  * was, as it should be, or some of both; the next call brings it to its end. A file of saved bytes stays until u9_undo.
+ * *report is filled also where it fails once the log was opened: steps that are not 0 were done, and only an index could
+ * not be made, or noted.
  * Errors: U9_LOCKED (somebody writes to the log), U9_STATE (a file has other names, and options.linked is 0; or a log
  * whose repair was broken off was changed since, or is to be finished first, and options.dry is not 0; nothing was
  * changed, and the fault says where; or stopped), U9_CORRUPT (nothing

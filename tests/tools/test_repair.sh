@@ -127,6 +127,27 @@ refuses() {
     ends 1 'mended' 'and mended afterwards' "$fsck" --repair -p live
 }
 
+# What cannot be made beside the log leaves it mended, and that is told.
+indexes() {
+    seq 1 5000 | "$u9" append --segment-size 64K beside
+    flip "$(segment beside 2)" 3
+    last=$(find beside -name '*.u9' | wc -l)
+    seq 5001 5100 | "$u9" append beside
+    before=$(picture beside)
+    name=$(segment beside "$last")
+    rm -f beside/*.u9x
+    mkdir "${name}x"
+    ends 4 '^beside: 1 place can be mended' 'who asks what could be mended is told' "$fsck" --repair beside
+    ends 9 '1 place mended.*; the bytes before are in .repair-1, --undo puts them back$' \
+        'a repair that cannot make an index mends all the same, and says so: 1 and 8 at once' "$fsck" --repair -p beside
+    claim 'with why' grep -q '^u9fsck: beside: cannot make an index' err
+    claim 'and with what is left' grep -q '^beside: clean: 5100 records' out
+    rmdir "${name}x"
+    ends 1 '1 place is as before' 'that can be undone' "$fsck" --undo beside
+    claim 'byte for byte' same "$before" "$(picture beside)"
+    claim 'and no index stays' test -z "$(find beside -name '*.u9x')"
+}
+
 names() {
     cp -R whole mixed
     a=$(segment mixed 1)
@@ -168,6 +189,7 @@ heals
 mends
 goes_on
 refuses
+indexes
 names
 carves
 tally
