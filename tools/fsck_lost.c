@@ -290,6 +290,13 @@ static void advise_names(advice *a)
                and_more(&l->copies, more));
 }
 
+/* Nothing is left of the log but its mark, and perhaps creations cut short: a new one could begin here. [M-6] */
+static int is_bare(const advice *a)
+{
+    uint64_t gone = UINT64_C(1) << U9_R_MARK | UINT64_C(1) << U9_R_MISSING;
+    return a->report->frames == 0 && (a->lost->reasons & ~gone) == 0;
+}
+
 /* Files that are not there. */
 static void advise_missing(advice *a)
 {
@@ -303,7 +310,7 @@ static void advise_missing(advice *a)
         advise(a, "put the missing segment%s back (%s%s%s), from a backup or another disk", row ? "s" : tool_plural(missing->count),
                row ? "up to " : "", missing->name, and_more(missing, more));
     if (others) advise(a, "u9fsck --carve OUT %.200s finds logs in files of other names, which are here", a->path);
-    else if (none) advise(a, "if they are gone for good: begin a new log elsewhere, or here once .mark is moved away");
+    else if (is_bare(a)) advise(a, "if they are gone for good: begin a new log elsewhere, or here once .mark is moved away");
 }
 
 /* Nothing of the log is damaged: a file that is none of its is all. */

@@ -102,7 +102,7 @@ static u9_err open_source(u9_log *log, const char *path, u9_fault *fault)
 static u9_err refuse_no_log(const u9_log *log, const u9i_catalog *catalog, u9_fault *fault)
 {
     const char *path = log->source.path;
-    if (catalog->count == 0 && catalog->missing_count > 0) return U9_OK; /* its mark says that it is one */
+    if (!log->source.dir->single[0] && catalog->missing_count > 0) return U9_OK; /* its mark, or a segment, says that it is one */
     bool blank = !log->source.dir->single[0]; /* a creation cut short, and nothing else */
     for (size_t i = 0; i < catalog->count && blank; i++)
         blank = u9i_catalog_facts(catalog, i)->blank && u9i_facts_skipped(u9i_catalog_facts(catalog, i));

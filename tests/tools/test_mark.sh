@@ -64,6 +64,12 @@ cut_closed() {
         grep -q '^gone: next: if they are gone for good: begin a new log elsewhere, or here once .mark is moved away$' out
     claim 'nothing is appended to it' test "$(append gone <<<x; echo $?)" -eq 1
     claim 'nor made there' test -z "$(newest gone)"
+    : >gone/0000000000000002.u9
+    damaged gone 'CORRUPT: mark: .*records 0..39999 \(40000 lost\)' 'an empty file beside the mark hides that from nobody'
+    claim 'who appends is told who says what is lost' eval '! append gone <<<x && grep -q "u9fsck gone says what is damaged" append.err'
+    claim 'and it is said how a new log can begin here' grep -q 'next: if they are gone for good: .* here once .mark is moved away$' out
+    rm gone/.mark
+    claim 'which it does' eval 'append gone <<<x && same "$("$u9" cat gone)" x'
     cp -R log unmarked
     rm unmarked/.mark
     run "$fsck" --verbose unmarked
