@@ -319,6 +319,12 @@ static int is_all_foreign(const tool_lost *l)
     return l->reasons == UINT64_C(1) << U9_R_FOREIGN;
 }
 
+/* Nor is anything else here: what makes a log of the directory is a name alone, and no writer takes that. [L-4] */
+static int is_nothing(const advice *a)
+{
+    return is_all_foreign(a->lost) && a->report->frames == 0 && a->report->mark != U9_MARK_COUNTS;
+}
+
 /* What stands in a segment's place: what it stands for may be near. */
 static void advise_strangers(advice *a)
 {
@@ -358,7 +364,9 @@ static void advise_again(advice *a)
         advise(a, "then check the copy: what the disk gave at another try may be whole in it");
     }
     advise_strangers(a);
-    if (l->foreign.count > 0)
+    if (l->foreign.count > 0 && a->report->frames == 0)
+        advise(a, "nothing here is a segment that can be read: put a whole copy of %s%s there", l->foreign.name, and_more(&l->foreign, more));
+    else if (l->foreign.count > 0)
         advise(a, "%s%s is none of this log: move it out of the directory", l->foreign.name, and_more(&l->foreign, more));
     advise_missing(a);
     advise_emptied(a);
@@ -381,6 +389,12 @@ static int is_older(const advice *a)
            a->report->line == U9_LINE_NONE && a->report->frames > 0 && !has(l->reasons, U9_R_MISSING);
 }
 
+/* The mark promises what is not here, and nothing is left that a loss could be given up for. [M-9] */
+static int is_endless(const advice *a)
+{
+    return a->report->frames == 0 && a->report->mark == U9_MARK_COUNTS && has(a->lost->reasons, U9_R_MARK);
+}
+
 /* A segment by itself, behind which nobody goes on. */
 static int is_file(const char *path)
 {
@@ -393,7 +407,7 @@ static int is_refused(const advice *a)
 {
     const tool_lost *l = a->lost;
     return l->missing.count > 0 || l->forked || l->unknown > 0 || a->report->plain || a->report->segments == 0 ||
-           is_file(a->path);
+           is_nothing(a) || is_file(a->path);
 }
 
 /* Not 0 if a repair may still find something, or found it: before that nothing is to be given up. */
@@ -457,6 +471,7 @@ static void advise_meanwhile(advice *a)
         advise(a, "until then readers go on and skip what is damaged; writers refuse the log");
     else if (is_older(a))
         advise(a, "append nothing before that is decided: --accept-loss gives up nothing afterwards");
+    else if (is_endless(a)) advise(a, "append nothing: the loss would be final; without a copy begin a new log elsewhere");
     else advise(a, "readers go on and skip what is damaged; a writer goes on behind the end");
 }
 

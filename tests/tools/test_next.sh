@@ -427,6 +427,28 @@ strangers() {
     clean newer
 }
 
+# A log of one segment, which is no more what it was: what is said holds, with a mark and without.
+alone() {
+    for how in noise nothing; do
+        rm -rf one && cp -R bit.whole one
+        if [ $how = noise ]; then "$u9" append bits <few && cat bits/*.u9 | tr '\0-\377' '\1-\377\0' >one/0000000000000001.u9; else : >one/0000000000000001.u9; fi
+        looked 4 one
+        claim "of one segment of $how the mark says what was lost" grep -q '^one: lost: records 0\.\.199$' out
+        claim 'and to append is not said to be safe' eval 'next one | grep -q "^append nothing: the loss would be final"'
+        cp "$(segment bit.whole 1)" one
+        clean one 200
+        rm -rf bits
+    done
+    "$u9" append bits <few && cat bits/*.u9 | tr '\0-\377' '\1-\377\0' >one/0000000000000001.u9
+    rm one/.mark
+    looked 4 one
+    claim 'without a mark a whole copy is asked for' same "$(next one | head -n 1)" \
+        'nothing here is a segment that can be read: put a whole copy of 0000000000000001.u9 there'
+    claim 'and nobody is told to append for one' eval '! grep -q "u9 append" out'
+    cp "$(segment bit.whole 1)" one
+    clean one 200
+}
+
 lines() {
     "$u9" append a <few
     cp -R a b
@@ -470,6 +492,7 @@ ends
 seals
 empties
 strangers
+alone
 lines
 full
 tally
