@@ -216,7 +216,8 @@ int tool_undo_repair(const tool_repair *t)
     if (!t->quiet && steps > 0)
         printf("%s: %" PRIu64 " place%s as before that repair; indexes that it made are gone\n", t->path,
                steps, steps == 1 ? " is" : "s are");
-    else if (!t->quiet) printf("%s: the indexes that the last repair made are gone\n", t->path);
+    else if (!t->quiet && !*fault.text) printf("%s: the indexes that the last repair made are gone\n", t->path);
+    if (!t->quiet && *fault.text) printf("%s: %s\n", t->path, fault.text);
     if (!t->quiet && more_is_saved(t->path)) printf("%s: once more --undo takes back the repair before that\n", t->path);
     return TOOL_FSCK_CORRECTED;
 }

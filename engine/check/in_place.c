@@ -87,6 +87,16 @@ static void close_in_place(in_place *r)
     u9i_source_close(&r->source);
 }
 
+/* What was trimmed since is not missed. Of a log that cannot be read nothing was. [L-10] */
+static void note_trimmed(in_place *r)
+{
+    u9i_catalog *catalog;
+    if (r->changes.count == 0 || r->source.dir->single[0]) return;
+    if (u9i_source_catalog(&r->source, &catalog, NULL) != U9_OK) return;
+    r->changes.kept = catalog->trim.segment;
+    u9i_catalog_unref(catalog);
+}
+
 /* An earlier run was broken off: it is brought to its end, in its own direction. */
 static u9_err finish_earlier(in_place *r)
 {
@@ -96,6 +106,7 @@ static u9_err finish_earlier(in_place *r)
         return u9i_fault(r->fault, U9_STATE, U9I_AT(.path = r->path, .rule = "U-3"),
                          "an earlier repair was broken off: a repair that changes something brings it to its end first, or an undo");
     if (sys == 0 && u9i_changes_unfinished(&r->changes)) {
+        note_trimmed(r);
         sys = u9i_changes_going_back(&r->changes) ? u9i_changes_undo(&r->changes, r->source.dir)
                                                   : u9i_changes_apply(&r->changes, r->source.dir);
         r->report.finished = sys == 0;
@@ -318,28 +329,40 @@ u9_err u9_repair(const char *path, const u9_repair_options *options, u9_repair_r
     return err;
 }
 
-/* All that is changed, but for indexes that were made. */
-static uint64_t count_steps(const u9i_changes *c)
+/* All that is undone: neither indexes that were made, nor what was in files that were trimmed since. */
+static uint64_t count_steps(const in_place *r, uint64_t *trimmed)
 {
+    const u9i_changes *c = &r->changes;
     uint64_t steps = 0;
-    for (size_t i = 0; i < c->count; i++) steps += c->list[i].kind != U9_REPAIR_INDEX;
+    *trimmed = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        bool gone = u9i_changes_trimmed(c, r->source.dir, &c->list[i]);
+        *trimmed += gone;
+        steps += c->list[i].kind != U9_REPAIR_INDEX && !gone;
+    }
     return steps;
 }
 
 u9_err u9_undo(const char *path, const char *io, int linked, uint64_t *steps, u9_fault *fault)
 {
     in_place r = {.path = path, .fault = fault, .options.linked = linked};
+    uint64_t trimmed;
     u9_err err = open_in_place(&r, io);
     if (err != U9_OK) return err;
     int sys = u9i_changes_load(&r.changes, r.source.dir);
     u9i_changes_sweep(r.source.dir);
-    uint64_t count = r.changes.count, changed = count_steps(&r.changes);
+    if (sys == 0) note_trimmed(&r);
+    uint64_t count = r.changes.count, changed = count_steps(&r, &trimmed);
     if (sys == 0 && count == 0)
         err = u9i_fault(fault, U9_ABSENT, U9I_AT(.path = path, .rule = "U-3"), "nothing is saved that could be undone");
     if (sys == 0 && count > 0) err = refuse_linked(&r);
     if (sys == 0 && count > 0 && err == U9_OK) sys = u9i_changes_undo(&r.changes, r.source.dir);
     if (sys != 0) err = fail_in_place(&r, sys, "put the bytes back: run it again");
     close_in_place(&r);
-    if (err == U9_OK && steps) *steps = changed;
-    return err;
+    if (err != U9_OK) return err;
+    if (steps) *steps = changed;
+    if (trimmed == 0) return u9i_fault(fault, U9_OK, U9I_AT(.path = path), "%s", "");
+    return u9i_fault(fault, U9_OK, U9I_AT(.path = path, .rule = "U-3"),
+                     "%llu of the places that were mended went with segments that were trimmed since: nothing of them is put back",
+                     (unsigned long long)trimmed);
 }

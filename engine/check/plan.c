@@ -14,6 +14,7 @@
 #include "engine/check/small_file.h"
 #include "engine/os/list.h"
 #include "engine/os/process.h"
+#include "engine/segment/probe.h"
 #include "format/base/bytes.h"
 #include "format/base/hash.h"
 #include "format/base/limits.h"
@@ -453,12 +454,27 @@ static bool has_size(uint64_t now, uint64_t before)
     return now == before || now == change_block_end(before);
 }
 
-/* What the file of a change is called in this stage, but between names. */
-static const char *name_now(const u9i_changes *c, const u9i_change *p)
+/* What the file of a change is called when all is done. */
+static const char *name_then(const u9i_changes *c, const u9i_change *p)
 {
-    for (size_t i = 0; i < c->count && c->stage == U9I_PLAN_DONE; i++)
+    for (size_t i = 0; i < c->count; i++)
         if (is_renaming(&c->list[i]) && strcmp(c->list[i].name, p->name) == 0) return c->list[i].to;
     return p->name;
+}
+
+/* What it is called in this stage, but between names. */
+static const char *name_now(const u9i_changes *c, const u9i_change *p)
+{
+    return c->stage == U9I_PLAN_DONE ? name_then(c, p) : p->name;
+}
+
+bool u9i_changes_trimmed(const u9i_changes *c, u9i_dir *dir, const u9i_change *p)
+{
+    u9i_stamp stamp;
+    const char *then = name_then(c, p);
+    uint64_t number = u9i_segment_number(then);
+    return number > 0 && number < c->kept && !is_made(p) && u9i_dir_stat(dir, p->name, &stamp) == -ENOENT &&
+           u9i_dir_stat(dir, then, &stamp) == -ENOENT;
 }
 
 static int compare_change(u9i_changes *c, u9i_dir *dir, size_t i)
@@ -466,6 +482,7 @@ static int compare_change(u9i_changes *c, u9i_dir *dir, size_t i)
     const u9i_change *p = &c->list[i];
     u9i_file *file;
     uint64_t size;
+    if (u9i_changes_trimmed(c, dir, p)) return 0;
     uint8_t *now = malloc(p->size);
     if (now == NULL) return -ENOMEM;
     int err = u9i_file_open(dir, name_now(c, p), U9I_OPEN_READ, &file);
@@ -476,7 +493,8 @@ static int compare_change(u9i_changes *c, u9i_dir *dir, size_t i)
     }
     if (err == 0 && size < c->sizes[i]) err = -ENODATA;
     if (err == -ENOENT || err == -ENODATA || (err == 0 && !is_either(p, now))) {
-        (void)refuse_change(c, p->name, "the file was changed since its bytes were saved");
+        (void)refuse_change(c, p->name, err == -ENOENT ? "the file is not here, and was not trimmed: it is to be put back first"
+                                                       : "the file was changed since its bytes were saved");
         err = -ESTALE;
     }
     free(now);
@@ -510,6 +528,7 @@ static int write_change(const u9i_change *p, uint64_t size, u9i_file *file, cons
 static int change_bytes(const u9i_changes *c, u9i_dir *dir, size_t i, const uint8_t *bytes)
 {
     u9i_file *file;
+    if (u9i_changes_trimmed(c, dir, &c->list[i])) return 0;
     int err = u9i_file_open(dir, c->list[i].name, U9I_OPEN_WRITE, &file);
     if (err != 0) return err;
     err = u9i_file_lock(file);
@@ -535,7 +554,7 @@ static int name_one(const u9i_changes *c, u9i_dir *dir, size_t i, name_step step
     bool leaves = step == FROM_OLD || step == FROM_NEW;
     int err = u9i_dir_stat(dir, aside, &stamp);
     if (err != 0 && err != -ENOENT) return err;
-    if ((err == 0) == leaves) return 0; /* done before */
+    if ((err == 0) == leaves || (leaves && u9i_changes_trimmed(c, dir, p))) return 0; /* done before, or not to be done */
     if (!leaves && u9i_dir_stat(dir, settled, &stamp) != -ENOENT) return -EEXIST; /* somebody made that meanwhile */
     return leaves ? u9i_dir_rename(dir, settled, aside) : u9i_dir_rename(dir, aside, settled);
 }
@@ -581,7 +600,7 @@ static int look_at_names(u9i_changes *c, u9i_dir *dir)
     int err = 0;
     for (size_t i = 0; i < c->count && err == 0; i++) {
         const u9i_change *p = &c->list[i];
-        if (!is_renaming(p)) continue;
+        if (!is_renaming(p) || u9i_changes_trimmed(c, dir, p)) continue;
         bool leaves = false;
         for (size_t k = 0; k < c->count; k++) leaves |= is_renaming(&c->list[k]) && strcmp(c->list[k].to, p->name) == 0;
         err = u9i_dir_stat(dir, p->to, &stamp);

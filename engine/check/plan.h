@@ -30,6 +30,8 @@ typedef struct u9i_changes {
     size_t count, room;
     u9i_plan_stage stage;
     char saved[U9I_NAME_MAX + 1]; /* the file's name, once there is one */
+    uint64_t kept;      /* number of the first segment that is kept: of a lower one a file that is not here was trimmed, and nothing
+                         * is to be done in it; 0: none was [L-10] */
     const char *why;    /* of a refusal: a sentence; static */
     char where[U9I_NAME_MAX + 1]; /*   and the file that it is about */
 } u9i_changes;
@@ -74,6 +76,9 @@ int u9i_changes_load(u9i_changes *changes, u9i_dir *dir);
  */
 int u9i_changes_apply(u9i_changes *changes, u9i_dir *dir);
 int u9i_changes_undo(u9i_changes *changes, u9i_dir *dir);
+
+/* True if the file of a change was trimmed since. */
+bool u9i_changes_trimmed(const u9i_changes *changes, u9i_dir *dir, const u9i_change *change);
 
 /* True if it was broken off while it was done, or undone. */
 static inline bool u9i_changes_unfinished(const u9i_changes *changes)

@@ -94,7 +94,8 @@ U9_API U9_MUST_CHECK u9_err u9_repair(const char *path, const u9_repair_options 
 /*
  * Puts back what the last repair changed that was not undone yet, byte for byte, and removes its file of saved bytes.
  * Indexes that it made go with that; one that could not be used and was replaced does not come back. *steps (may be
- * NULL) is how many changes were undone, indexes not among them. Errors: U9_ABSENT (nothing is saved), U9_STATE (a file was changed since, or has other names,
+ * NULL) is how many changes were undone, indexes not among them. In segments that were trimmed since there is nothing to
+ * undo: the rest is, and *fault (err U9_OK, text not empty) says how many changes that leaves out. Errors: U9_ABSENT (nothing is saved), U9_STATE (a file was changed since, or has other names,
  * which would be changed with it, and `linked` is 0: nothing was done), U9_LOCKED, U9_CORRUPT (the saved bytes are
  * damaged), U9_IO, U9_NOMEM, U9_ARG. [U-3]
  */

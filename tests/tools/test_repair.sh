@@ -127,6 +127,28 @@ refuses() {
     ends 1 'mended' 'and mended afterwards' "$fsck" --repair -p live
 }
 
+# A segment that was trimmed since has nothing to undo; one that was taken away has.
+trims() {
+    seq 1 8000 | "$u9" append --segment-size 64K trimmed
+    cp -R trimmed hurt.trimmed
+    for number in 1 3; do flip "$(segment hurt.trimmed $number)" 3; done
+    third=$(segment hurt.trimmed 3)
+    cp "$third" third
+    cp -R hurt.trimmed away
+    ends 1 '2 places mended' 'two segments are mended' "$fsck" --repair -p hurt.trimmed
+    "$u9" trim hurt.trimmed --keep 150K
+    claim 'and the first is trimmed' eval '! test -e hurt.trimmed/0000000000000001.u9 && test -e "$third"'
+    ends 1 '^hurt.trimmed: 1 place is as before' 'what is left of that repair is undone' "$fsck" --undo hurt.trimmed
+    claim 'and what is not is told' grep -q '^hurt.trimmed: 1 of the places that were mended went with segments that were trimmed since' out
+    claim 'the other is what it was' cmp third "$third"
+    ends 8 'nothing is saved' 'and then there is nothing to be undone' "$fsck" --undo hurt.trimmed
+    "$fsck" -q --repair -p away
+    mv away/0000000000000001.u9 kept
+    ends 8 'the file is not here, and was not trimmed' 'what is only away is to be put back first' "$fsck" --undo away
+    mv kept away/0000000000000001.u9
+    ends 1 '2 places are as before' 'and then both are undone' "$fsck" --undo away
+}
+
 # What cannot be made beside the log leaves it mended, and that is told.
 indexes() {
     seq 1 5000 | "$u9" append --segment-size 64K beside
@@ -189,6 +211,7 @@ heals
 mends
 goes_on
 refuses
+trims
 indexes
 names
 carves
