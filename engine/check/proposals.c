@@ -37,7 +37,8 @@ static u9_err took_change(const u9i_proposals *p, const char *name, int sys, u9_
 static u9_err propose_header(u9i_proposals *p, const u9i_facts *f, u9_fault *fault)
 {
     uint8_t header[U9I_DISK_HEADER_SIZE];
-    if (f->header != U9_CORRUPT || f->barren || f->secret.lost || f->stray || f->plain || f->blank) return U9_OK;
+    bool whole = f->header == U9_OK || (f->header == U9_VERSION && !f->has_open); /* as far as this version knows [H-4] */
+    if (whole || f->barren || f->secret.lost || f->stray || f->plain || f->blank) return U9_OK;
     u9i_disk_encode(&f->secret, header);
     return took_change(p, f->name,
                 u9i_changes_add(p->changes, p->source->dir, f->name, 0, header, sizeof header, U9_REPAIR_HEADER), fault);

@@ -108,6 +108,12 @@ static void break_magic(const char *log)
     flip_bit(segment_path(log, 1), 3, 5);
 }
 
+/* Its last byte: the frames are of this version all the same. [H-4] */
+static void break_version(const char *log)
+{
+    flip_bit(segment_path(log, 2), 7, 1);
+}
+
 static void break_zeros_of_header(const char *log)
 {
     flip_bit(segment_path(log, 2), 27, 0);
@@ -253,7 +259,7 @@ static const struct damage_case {
              {soil_fill, false}, {flip_payload, true}, {flip_boundary, true}, {flip_sha, true},
              {flip_signature, true}, {flip_magic, true}, {flip_length, true}, {flip_trailer, true},
              {flip_first_open, true}, {wipe_header, true}, {flip_last_headers, true}, {break_all, true},
-             {break_most, false}};
+             {break_version, false}, {break_most, false}};
 
 static u9_repair_options options_of(const struct damage_case *c)
 {
