@@ -537,6 +537,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (f->salvage && !*f->salvage) tool_usage("--salvage: OUT is empty");
         if (f->salvage && (f->map || f->html)) tool_usage("--map and --html go without --salvage");
+        if ((f->carve || f->undo) && (f->map || f->html)) tool_usage("--map and --html go without --carve and --undo");
         if (f->map && f->json) tool_usage("--map goes without --json");
         if (f->html && !*f->html) tool_usage("--html: FILE is empty");
         if (f->html && strcmp(f->html, "-") == 0) {

@@ -191,6 +191,10 @@ carves() {
     { "$u9" cat other | sha256sum; "$u9" cat whole | sha256sum; } | sort >wanted
     claim 'with all their records' cmp got wanted
     ends 8 'already exists' 'nothing is overwritten' "$fsck" --carve carved image
+    for way in '--carve new' --undo; do # shellcheck disable=SC2086 # words
+        ends 16 '--map and --html go without' "no picture is made by $way" "$fsck" $way --map --html page.html image
+    done
+    claim 'nor anything else' test ! -e new -a ! -e page.html
     mkdir renamed
     cp "$(segment whole 1)" renamed/holiday.jpg
     ends 0 '1 log, ' 'renamed files are a log again' "$fsck" --carve again renamed
