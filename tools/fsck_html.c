@@ -2,6 +2,7 @@
  * tools/fsck_html.c: the page of a checked log: the picture, what is damaged, what was lost and when. One file, no
  * script, nothing from elsewhere. See fsck_map.h.
  */
+#include "tools/buffer.h"
 #include "tools/damage.h"
 #include "tools/fsck_map.h"
 #include "tools/text.h"
@@ -11,6 +12,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char style[] =
     ":root{color-scheme:light dark;--ink:#1c2024;--paper:#fff;--soft:#60646c;--line:#d9dce0;--bad:#c62a2f;--good:#218358}\n"
@@ -256,19 +258,38 @@ static void put_head(FILE *out, const tool_map *map, const tool_lost *l, const c
     fputs("</ul>\n", out);
 }
 
-int tool_map_page(const char *file, const tool_map *map, const tool_lost *l, const char *path,
-                  const u9_report *r)
+static void put_page(FILE *out, const tool_map *map, const tool_lost *l, const char *path, const u9_report *r)
 {
-    int named = strcmp(file, "-") != 0;
-    FILE *out = named ? fopen(file, "wx") : stdout; /* nothing is written over */
-    if (out == NULL) return errno;
     put_head(out, map, l, path, r);
     put_picture(out, map);
     put_losses(out, map, l, r);
     put_damages(out, map);
     fputs("</body></html>\n", out);
-    int failed = ferror(out);
-    if (!named) return 0; /* tool_finish says what became of it */
-    int err = fclose(out) != 0 ? errno : failed ? EIO : 0;
+}
+
+/* To a new file, as nothing is written over; a page that is cut is none. 0 or an errno. */
+static int write_page(const char *file, const tool_buffer *page)
+{
+    FILE *out = fopen(file, "wxe");
+    if (out == NULL) return errno;
+    errno = 0;
+    int failed = fwrite(page->bytes, 1, page->size, out) < page->size ? (errno ? errno : EIO) : 0;
+    if (fclose(out) != 0 && failed == 0) failed = errno;
+    if (failed) (void)unlink(file);
+    return failed;
+}
+
+int tool_map_page(const char *file, const tool_map *map, const tool_lost *l, const char *path,
+                  const u9_report *r)
+{
+    tool_buffer page;
+    if (strcmp(file, "-") == 0) {
+        put_page(stdout, map, l, path, r);
+        return 0; /* tool_finish says what became of it */
+    }
+    if (!tool_buffer_open(&page)) return ENOMEM;
+    put_page(page.file, map, l, path, r);
+    int err = tool_buffer_take(&page) ? write_page(file, &page) : ENOMEM;
+    tool_buffer_close(&page);
     return err;
 }

@@ -147,6 +147,10 @@ page() {
     claim 'what was lost, and when' grep -Eq '<tr><td>[0-9]+\.\.[0-9]+<td class="t">[0-9]{4}-' page.html
     exits 12 'a page that is there is not written over' "$fsck" -q --html page.html bad
     claim 'which is told' grep -q '^u9fsck: page.html: File exists' err
+    status=0
+    (ulimit -f 1 && exec "$fsck" -q --html cut.html bad) >/dev/null 2>err || status=$?
+    claim 'a page for which there is no room is told' eval 'same "$status" 12 && grep -q "^u9fsck: cut.html: File too large" err'
+    claim 'and none is left that is cut' test ! -e cut.html
     exits 8 'nor a file of the log' "$fsck" -q --html "$(segment whole 1)" whole
     exits 0 'which is whole as before' "$fsck" whole
 }
