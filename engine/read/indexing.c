@@ -112,6 +112,8 @@ static u9_err look_at(indexing *x, size_t i)
         u9i_index_close(&index);
     } else if (is_unfinished(&x->log->source, &s->facts)) {
         info->why = U9_INDEX_WRITING;
+    } else if (s->facts.barren) {
+        info->why = U9_INDEX_LOSSY; /* no frame is in it: none can be made */
     }
     info->clause = inside != U9_CLAUSE_NONE ? inside : beside;
     return err == U9_NOMEM ? err : U9_OK;

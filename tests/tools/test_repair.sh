@@ -127,6 +127,15 @@ refuses() {
     ends 1 'mended' 'and mended afterwards' "$fsck" --repair -p live
 }
 
+# As many indexes are said to be made as are.
+emptied() {
+    seq 1 5000 | "$u9" append --segment-size 64K hollow
+    : >"$(segment hollow "$(find hollow -name '*.u9' | wc -l)")"
+    ends 4 'nothing is found that can be mended; but 1 index can be made (-p)' 'no index can be made of a segment without a frame' "$fsck" --repair hollow
+    ends 4 'but 1 index made' 'and none is' "$fsck" --repair -p hollow
+    ends 4 'hollow: nothing is found that can be mended$' 'nor is one said to be left' "$fsck" --repair hollow
+}
+
 # A segment that was trimmed since has nothing to undo; one that was taken away has.
 trims() {
     seq 1 8000 | "$u9" append --segment-size 64K trimmed
@@ -215,6 +224,7 @@ heals
 mends
 goes_on
 refuses
+emptied
 trims
 indexes
 names
