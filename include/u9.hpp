@@ -670,7 +670,8 @@ public:
 
     /*
      * The newest record of a key in raw form: log.get(id.pack()), log.get("a record key"); nothing if there is none. One
-     * that is large() has its bytes by read().
+     * that is large() has its bytes by read(). Throws CORRUPT where a newer one may have been lost: versions() shows those
+     * that are left, and then throws the same.
      */
     std::optional<owned_record> get(bytes key) const
     {

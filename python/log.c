@@ -314,7 +314,7 @@ static PyMethodDef methods[] = {
     {"commit", u9p_log_commit, METH_VARARGS,
      "commit(at=None) -> bool: waits, as the policy says, for the record `at`; without it for all, in any case."},
     {"commit_async", u9p_log_commit_async, METH_O, "commit_async(at): begins to make it durable."},
-    {"get", u9p_log_get, METH_VARARGS, "get(key, default=None): the newest record with this key."},
+    {"get", u9p_log_get, METH_VARARGS, "get(key, default=None): the newest record with this key. Raises CorruptError where it, or a newer one, may be lost."},
     {"get_many", u9p_log_get_many, METH_O,
      "get_many(keys) -> list: the newest record of each key, or None."},
     {"versions", u9p_log_versions, METH_O,

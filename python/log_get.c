@@ -60,10 +60,21 @@ PyObject *u9p_log_get(PyObject *self, PyObject *args)
 
 int u9p_log_contains(PyObject *self, PyObject *key)
 {
-    struct u9p_chunk *chunk;
-    if (u9p_look_up((struct u9p_log *)self, key, &chunk) < 0) return -1;
-    Py_XDECREF((PyObject *)chunk);
-    return chunk != NULL;
+    struct u9p_log *log = (struct u9p_log *)self;
+    uint8_t raw[U9_KEY_SIZE_MAX];
+    u9_key space, *given;
+    u9_record r = {0};
+    struct u9p_call call;
+    u9_fault fault = {0};
+    if (u9p_key_of(log, key, raw, &space, &given) < 0) return -1;
+    if (!given) return PyErr_SetString(PyExc_TypeError, "None is no key"), -1;
+    if (u9p_enter(log, &call) < 0) return -1;
+    u9_err err = u9_log_get(log->log, given, NULL, 0, &r, &fault);
+    if (u9p_leave(&call) < 0) return -1;
+    if (err == U9_OK || err == U9_LIMIT || (err == U9_CORRUPT && r.size > 0)) return 1;
+    if (err == U9_ABSENT) return 0;
+    u9p_raise(err, &fault, NULL);
+    return -1;
 }
 
 enum {

@@ -79,18 +79,28 @@ static int tell_cursor(const char *path, const u9_cursor *cursor)
     return tool_read_fault(path, &fault);
 }
 
-/* The first record with this key, from the log's start on, where keys are in no order. */
-static int find_key(const char *option, const char *path, u9_cursor *cursor, const u9_key *key, const char *text, uint64_t *ordinal)
+/* The first record with this key, from the log's start on, where keys are in no order. TOOL_REFUSED: there is none. */
+static int find_key(const char *path, u9_cursor *cursor, const u9_key *key, uint64_t *ordinal)
 {
+    static const u9_seek start = {.size = sizeof start, .kind = U9_SEEK_START};
     u9_record r;
+    if (u9_cursor_seek(cursor, &start) != U9_OK) return tell_cursor(path, cursor);
     u9_err err;
     while ((err = u9_cursor_next(cursor, &r)) == U9_OK || err == U9_LIMIT || err == U9_VERSION)
         if (err != U9_VERSION && tool_key_compare(&r.key, key) == 0) {
             *ordinal = r.ordinal;
             return TOOL_DONE;
         }
-    if (err == U9_END) return tool_say(TOOL_REFUSED, "%s %s: no record of %s has this key", option, tool_shown(text), path);
-    return tell_cursor(path, cursor);
+    return err == U9_END ? TOOL_REFUSED : tell_cursor(path, cursor);
+}
+
+/* Where a cursor that was just sent somewhere stands: of the record that comes next, if none is lost. TOOL_NONE: not known. */
+static uint64_t place_of(u9_cursor *cursor)
+{
+    char line[U9_CURSOR_TEXT_SIZE];
+    uint64_t ordinal;
+    int known = u9_cursor_save(cursor, line, sizeof line) == U9_OK && sscanf(line, "u9cursor%*u %*s %" SCNu64, &ordinal) == 1;
+    return known ? ordinal : TOOL_NONE;
 }
 
 /*
@@ -99,7 +109,7 @@ static int find_key(const char *option, const char *path, u9_cursor *cursor, con
  */
 static int is_between(u9_log *log, u9_cursor *cursor, const u9_key *key, uint64_t *ordinal)
 {
-    u9_record r;
+    u9_record r = {.size = 0};
     u9_fault why;
     *ordinal = TOOL_NONE;
     u9_err err = u9_cursor_next(cursor, &r);
@@ -111,12 +121,17 @@ static int is_between(u9_log *log, u9_cursor *cursor, const u9_key *key, uint64_
     err = u9_cursor_prev(cursor, &r);
     if ((err == U9_OK || err == U9_LIMIT) && tool_key_compare(&r.key, key) >= 0) return 0;
     err = u9_log_get(log, key, NULL, 0, &r, &why);
-    return err != U9_OK && err != U9_LIMIT;
+    return err != U9_OK && err != U9_LIMIT && !(err == U9_CORRUPT && r.size > 0);
 }
 
-/* The ordinal of a bound by key: of the first record with it or above it; where keys are in no order, with it. */
-static int take_bound(const char *option, u9_log *log, const char *path, u9_cursor *cursor, tool_bound *bound)
+/*
+ * The ordinal of a bound by key: of the first record with it or above it; where keys are in no order, with it. What begins
+ * there begins with what is lost in front of that record, as it may have had the key or a higher one; what ends there ends
+ * behind it.
+ */
+static int take_bound(const char *option, tool_span *s, u9_log *log, const char *path, u9_cursor *cursor, tool_bound *bound)
 {
+    int begins = bound == &s->from;
     const char *kind = tool_kind(log);
     tool_key raw;
     if (!bound->text) return TOOL_DONE;
@@ -126,11 +141,18 @@ static int take_bound(const char *option, u9_log *log, const char *path, u9_curs
     u9_seek to = {.size = sizeof to, .kind = U9_SEEK_KEY, .key = {raw.bytes, raw.size}};
     u9_err err = u9_cursor_seek(cursor, &to);
     if (err != U9_OK && err != U9_ARG) return tell_cursor(path, cursor);
-    if (err == U9_OK && is_between(log, cursor, &to.key, &bound->ordinal)) return TOOL_DONE;
-    u9_key key = to.key;
-    to = (u9_seek){.size = sizeof to, .kind = U9_SEEK_START};
-    if (u9_cursor_seek(cursor, &to) != U9_OK) return tell_cursor(path, cursor);
-    return find_key(option, path, cursor, &key, bound->text, &bound->ordinal);
+    uint64_t place = err == U9_OK && begins ? place_of(cursor) : TOOL_NONE;
+    if (err == U9_OK && is_between(log, cursor, &to.key, &bound->ordinal)) {
+        if (begins) bound->ordinal = place;
+        return TOOL_DONE;
+    }
+    s->mute = !begins; /* what is lost before may have had the key: to where it begins the walk does not come by it */
+    int status = find_key(path, cursor, &to.key, &bound->ordinal);
+    s->mute = 0;
+    if (status == TOOL_REFUSED && !begins) status = find_key(path, cursor, &to.key, &bound->ordinal);
+    s->mute = 1;
+    if (status == TOOL_REFUSED) tool_say(0, "%s %s: no record of %s has this key", option, tool_shown(bound->text), path);
+    return status;
 }
 
 /* The line that --cursor names, be it itself or in a file. A file that --save-cursor will make may be missing. */
@@ -203,8 +225,8 @@ int tool_span_begin(tool_span *s, u9_log *log, const char *path, u9_cursor *curs
     int status = s->save ? real_place(s->save, &place) : TOOL_DONE; /* before all is printed in vain */
     free(place);
     if (status == TOOL_DONE) tell_begin(s, log, path);
-    if (status == TOOL_DONE) status = take_bound("--from", log, path, cursor, &s->from);
-    if (status == TOOL_DONE) status = take_bound("--to", log, path, cursor, &s->to);
+    if (status == TOOL_DONE) status = take_bound("--from", s, log, path, cursor, &s->from);
+    if (status == TOOL_DONE) status = take_bound("--to", s, log, path, cursor, &s->to);
     if (status == TOOL_DONE && s->from.ordinal != TOOL_NONE && s->from.ordinal > s->to.ordinal)
         status = tool_say(TOOL_USAGE, "--from is behind --to: nothing lies between");
     if (status == TOOL_DONE) {

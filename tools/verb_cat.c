@@ -152,6 +152,7 @@ static int read_part(struct cat *c)
     u9_fault fault;
     if (u9_cursor_open(c->log, &c->range, &cursor, &fault) != U9_OK) return tool_read_fault(c->path, &fault);
     int status = begin(c, cursor);
+    if (status != TOOL_DONE && c->status > status) status = c->status; /* a bound that was not found may have been lost */
     if (status == TOOL_DONE && c->follows && u9_cursor_follow(cursor, U9_SHOW_DURABLE) != U9_OK) {
         u9_cursor_fault(cursor, &fault);
         status = tool_read_fault(c->path, &fault);

@@ -195,6 +195,7 @@ static int walk_all(struct export *e, step *put)
     if (u9_cursor_open(e->log, NULL, &cursor, &fault) != U9_OK)
         return tool_read_fault(e->path, &fault);
     int status = tool_span_begin(&e->span, e->log, e->path, cursor);
+    if (status != TOOL_DONE && e->status > status) status = e->status; /* a bound that was not found may have been lost */
     if (status == TOOL_DONE) status = walk(e, cursor, put);
     u9_cursor_close(cursor);
     return status;

@@ -5,7 +5,8 @@
  * All keys are taken first; then each is looked up by the log's indexes, and what they ask for is
  * copied; then they are answered in order, each as often as it was asked. Memory is that of the keys
  * and of the answers; only all records of a single key are printed as they come. A key that is not
- * found where records were lost may have been among them: that is said, and is status 3, not 1.
+ * found where records were lost may have been among them, and so may one be that is newer than what is
+ * found: that is said, and is status 3.
  *
  * Where only a part of the log is asked for, or records were lost, the log is walked once for all keys instead: no index
  * knows of the one, and of the other everything is to be told.
@@ -39,6 +40,7 @@ struct want {
     u9_key key;
     struct copy *first, *last; /* as they come; but for --all one at most */
     uint64_t count;            /* how many came */
+    uint64_t losses;           /* of those of the walk, how many came before the last record that is kept */
 };
 
 struct get {
@@ -57,6 +59,7 @@ struct get {
     uint64_t found;  /* records printed at once */
     int later;       /* not 0: frames of a later version were met */
     int lost;        /* status raised by damage */
+    uint64_t losses; /* how often the walk came to what may have cost records */
     uint64_t kept_from; /* the first record that the log keeps */
     int status;      /* the worst answer so far */
     int looked_up;   /* not 0: by indexes */
@@ -156,6 +159,7 @@ static int keep(const struct get *g, struct want *want, const u9_record *record)
     }
     copy->record = *record;
     copy->record.key = want->key;
+    want->losses = g->losses;
     if (room == 0) return TOOL_DONE;
     memcpy(copy->bytes, record->bytes, room);
     copy->record.bytes = copy->bytes;
@@ -170,6 +174,7 @@ static void skip_later(struct get *g, const u9_cursor *cursor)
     u9_cursor_fault(cursor, &fault);
     if (!g->later) raise_status(g, tool_read_fault(g->path, &fault));
     g->later = 1;
+    g->losses++;
 }
 
 static void put_found(struct get *g, const u9_record *record)
@@ -219,6 +224,15 @@ static void tell_absent(const struct get *g, const char *key, int maybe)
     else tool_say(0, "%s: %s has no record with this key", key, g->path);
 }
 
+/* That records were lost, or cannot be read, which may be newer than the one that is printed; of all: which may be of them. */
+static void tell_losses(struct get *g, const char *key, const struct want *want)
+{
+    uint64_t newer = g->all ? g->losses : g->span.reverse ? want->losses : g->losses - want->losses;
+    if (newer == 0) return;
+    raise_status(g, TOOL_LOST);
+    tool_say(0, "%s: %srecords of %s were lost, and may have had this key", key, g->all ? "" : "newer ", g->path);
+}
+
 static void answer(struct get *g, const u9_key *key)
 {
     char text[TOOL_KEY_TEXT_SIZE];
@@ -227,8 +241,11 @@ static void answer(struct get *g, const u9_key *key)
     uint64_t left = g->all ? g->span.limit : 1;
     for (const struct copy *copy = want->first; copy && left > 0; copy = copy->next, left--)
         put_found(g, &copy->record);
-    if (want->first || g->found > 0) return;
     tool_key_text(tool_kind(g->log), key->data, key->size, text);
+    if (want->first || g->found > 0) {
+        tell_losses(g, text, want);
+        return;
+    }
     raise_status(g, maybe ? TOOL_LOST : TOOL_REFUSED);
     tell_absent(g, text, maybe);
 }
@@ -278,7 +295,7 @@ static int take_version(void *ctx, const u9_record *record)
     return v->status != TOOL_DONE || tool_stdout_failed();
 }
 
-/* All records of each key. U9_CORRUPT: some were lost, and a walk is to say which. */
+/* All records of each key. U9_CORRUPT: some were lost, and a walk is to say which; of a single key those that are left are printed. */
 static u9_err look_up_versions(struct get *g, int *status, u9_fault *fault)
 {
     u9_err err = U9_OK;
@@ -349,7 +366,9 @@ static int get_by_index(struct get *g)
     free(room);
     if (status != TOOL_DONE || err == U9_OK) return status;
     if (err != U9_CORRUPT && err != U9_ABSENT && err != U9_VERSION) return tool_read_fault(g->path, &fault);
-    return g->found > 0 ? tool_read_fault(g->path, &fault) : get_by_walk(g); /* which tells each damage */
+    if (g->found == 0) return get_by_walk(g); /* which tells each damage */
+    status = tool_read_fault(g->path, &fault);
+    return err == U9_CORRUPT ? TOOL_LOST : status;
 }
 
 static int look_up(struct get *g)
@@ -366,7 +385,9 @@ static int look_up(struct get *g)
 static void on_damage(void *ctx, const u9_damage *damage)
 {
     struct get *g = (struct get *)ctx;
-    if (!g->span.mute) tool_on_damage(&g->lost, damage);
+    if (g->span.mute) return;
+    tool_on_damage(&g->lost, damage);
+    g->losses += damage->verdict >= U9_V_UNKNOWN && damage->lost > 0;
 }
 
 static int run(struct get *g)

@@ -291,7 +291,7 @@ static int walk(struct grep *g, u9_log *log, u9_cursor *cursor)
     u9_fault fault;
     u9_err err = U9_END;
     int status = tool_span_begin(&g->span, log, g->path, cursor);
-    if (status != TOOL_DONE) return status;
+    if (status != TOOL_DONE) return g->status > status ? g->status : status;
     while (((err = tool_span_next(&g->span, cursor, &record)) == U9_OK || err == U9_LIMIT) && visit(g, 0, &record)) {}
     leave(g, 0);
     if (err == U9_OK || err == U9_END || err == U9_LIMIT) return TOOL_DONE;

@@ -28,6 +28,11 @@ static void losses_check(const u9i_losses *l)
     for (uint32_t i = 1; i < l->count; i++) assert(lost_end(l, i - 1) <= lost_begin(l, i));
 }
 
+uint64_t u9i_losses_end(const u9i_losses *l)
+{
+    return l->count ? lost_end(l, l->count - 1) : 0;
+}
+
 void u9i_losses_free(u9i_losses *l)
 {
     free(l->ranges);
@@ -48,7 +53,7 @@ static bool grow_losses(u9i_losses *l)
 
 bool u9i_losses_add(u9i_losses *l, uint64_t begin, uint64_t end)
 {
-    uint64_t behind = l->count ? lost_end(l, l->count - 1) : 0;
+    uint64_t behind = u9i_losses_end(l);
     if (begin >= end) return false;
     if (begin < behind) begin = behind;
     if (begin >= end) return true;

@@ -30,6 +30,9 @@ U9_MUST_CHECK bool u9i_losses_add(u9i_losses *losses, uint64_t begin, uint64_t e
 /* What a root says. U9_CORRUPT: not ranges that ascend; U9_NOMEM. On failure nothing is held. */
 U9_MUST_CHECK u9_err u9i_losses_of(u9i_losses *losses, const struct u9i_root_record *root);
 
+/* Where the last one ends; 0: there is none. */
+uint64_t u9i_losses_end(const u9i_losses *losses);
+
 /* True if [begin, end) is within one of them. */
 bool u9i_losses_have(const u9i_losses *losses, uint64_t begin, uint64_t end);
 

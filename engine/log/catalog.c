@@ -653,6 +653,19 @@ static u9i_trim_record kept_from(const load *l)
     return dir->tiered_from == 1 ? (u9i_trim_record){0} : (u9i_trim_record){.segment = dir->tiered_from, .ordinal = dir->tiered_ordinal};
 }
 
+/* Where records may be lost of which no index tells. */
+static void find_untold(u9i_catalog *c)
+{
+    c->untold = c->missing_count > 0 ? c->missing[c->missing_count - 1].before + 1 : 0;
+    for (size_t i = 0; i < c->count; i++) {
+        const u9i_facts *f = u9i_catalog_facts(c, i);
+        bool nameless = u9i_facts_on_row(f) && !f->has_open && !f->plain && !f->first; /* what stood in front of it is not known */
+        bool aside = f->fork.lost != 0 || f->wrong == U9_R_UNREADABLE || (f->wrong == U9_R_FOREIGN && !f->has_open); /* [L-4] [L-9] */
+        size_t there = aside ? i + 2 : nameless ? i + 1 : 0;
+        if (there > c->untold) c->untold = there;
+    }
+}
+
 static u9i_catalog *build_catalog(load *l)
 {
     u9i_catalog *c = calloc(1, sizeof *c);
@@ -678,13 +691,7 @@ static u9i_catalog *build_catalog(load *l)
     while (c->segments && c->count < l->row.count &&
            (c->segments[c->count] = segment_for(l, &l->row.facts[c->count])) != NULL)
         c->count++;
-    c->untold = c->missing_count > 0;
-    for (size_t i = 0; i < c->count; i++) {
-        const u9i_facts *f = u9i_catalog_facts(c, i);
-        c->untold |= u9i_facts_on_row(f) && !f->has_open && !f->plain && !f->first; /* what stood in front of it is not known */
-        c->untold |= f->fork.lost != 0 || f->wrong == U9_R_UNREADABLE; /* [L-9] */
-        c->untold |= f->wrong == U9_R_FOREIGN && !f->has_open;         /* [L-4] */
-    }
+    find_untold(c);
     if (c->segments && c->count == l->row.count) {
         catalog_check(c);
         return c;

@@ -19,6 +19,13 @@ static u9i_position position_behind(const u9i_frame *f)
     return p;
 }
 
+/* The least virtual offset of a record in a frame that begins there or behind. */
+static uint64_t first_behind(uint64_t offset)
+{
+    uint64_t frame = offset / U9I_ALIGN + (offset % U9I_ALIGN != 0);
+    return frame > UINT64_MAX >> U9I_VIRTUAL_SHIFT ? UINT64_MAX : frame << U9I_VIRTUAL_SHIFT;
+}
+
 /* The frame at file->last stands there and ends at the end that the index is of. */
 static u9_err ends_there(u9_log *log, u9i_segment *s, const u9i_index_file *file, bool *there)
 {
@@ -66,16 +73,16 @@ static u9_err ends_as_indexed(u9_log *log, u9i_segment *s, const u9i_index_file 
 }
 
 /* Whether it is of the segment as it stands: what was lost when it was made, too, is as it was. */
-static u9_err is_as_indexed(u9_log *log, u9i_segment *s, u9i_index_file *file, bool *lossy, bool *current)
+static u9_err is_as_indexed(u9_log *log, u9i_segment *s, u9i_index_file *file, uint64_t *lost_before, bool *current)
 {
     u9i_losses noted;
     uint8_t then[U9I_HASH_SIZE], now[U9I_HASH_SIZE];
     *current = false;
     u9_err err = u9i_index_file_losses(file, &log->source.windows, &noted, then);
     if (err != U9_OK) return err;
-    *lossy = noted.count > 0;
+    *lost_before = first_behind(u9i_losses_end(&noted));
     err = ends_as_indexed(log, s, file, &noted, current);
-    if (err == U9_OK && *current && *lossy) {
+    if (err == U9_OK && *current && noted.count > 0) {
         err = u9i_losses_hash(&noted, s, now);
         *current = err == U9_OK && memcmp(then, now, sizeof now) == 0;
     }
@@ -83,10 +90,11 @@ static u9_err is_as_indexed(u9_log *log, u9i_segment *s, u9i_index_file *file, b
     return err;
 }
 
-u9_err u9i_beside_open(u9_log *log, u9i_segment *s, u9i_budget *budget, u9i_index *out, bool *lossy, u9i_index_flaw *flaw)
+u9_err u9i_beside_open(u9_log *log, u9i_segment *s, u9i_budget *budget, u9i_index *out, uint64_t *lost_before, u9i_index_flaw *flaw)
 {
     u9i_index_file file;
-    bool current, noted = false;
+    bool current;
+    uint64_t noted = 0;
     u9_err err = u9i_index_file_open(&file, s, &log->source.windows, flaw);
     if (err != U9_OK) return err;
     err = is_as_indexed(log, s, &file, &noted, &current);
@@ -100,7 +108,7 @@ u9_err u9i_beside_open(u9_log *log, u9i_segment *s, u9i_budget *budget, u9i_inde
         *flaw = U9I_FLAW_DAMAGED;
         err = U9_ABSENT;
     }
-    if (err == U9_OK) *lossy = noted;
+    if (err == U9_OK) *lost_before = noted;
     u9i_index_file_close(&file);
     return err;
 }

@@ -8,11 +8,11 @@
 #include "engine/log/handle.h"
 
 /*
- * The index in the file beside this segment. U9_OK; `*lossy`: records of the segment were lost, of which it knows nothing;
- * U9_ABSENT: none that is of the segment as it stands, `*flaw` says why, and out->refused, if a page of it is not as it must
+ * The index in the file beside this segment. U9_OK; `*lost_before`: records of the segment, of which it knows nothing, were lost
+ * behind those below this virtual offset, 0: none were; U9_ABSENT: none that is of the segment as it stands, `*flaw` says why, and out->refused, if a page of it is not as it must
  * be; U9_IO, U9_NOMEM. Unless it is U9_OK nothing is held.
  */
-U9_MUST_CHECK u9_err u9i_beside_open(u9_log *log, u9i_segment *segment, u9i_budget *budget, u9i_index *out, bool *lossy,
+U9_MUST_CHECK u9_err u9i_beside_open(u9_log *log, u9i_segment *segment, u9i_budget *budget, u9i_index *out, uint64_t *lost_before,
                                      u9i_index_flaw *flaw);
 
 /* The index that a sealed file has in itself. As above. */

@@ -128,11 +128,19 @@ static u9_err refuse_trimmed(u9_cursor *c, const u9_damage *d)
                      (unsigned long long)d->ordinal, (unsigned long long)(d->ordinal + d->lost - 1));
 }
 
+/* True if all that is lost is known to be in front of what is wanted, or behind it: bounds leave it out. */
+static bool is_outside(const u9_cursor *c, const u9_damage *d)
+{
+    if (d->ordinal == U9_NOWHERE) return false;
+    return d->ordinal >= c->to || (d->lost != U9_NOWHERE && d->ordinal < c->from && d->lost <= c->from - d->ordinal);
+}
+
 /* Tells of reader.damage. U9_AGAIN: there is nothing more to say. U9_CORRUPT (damage to tell), U9_ABSENT (trimmed). */
 static u9_err tell_what(u9_cursor *c)
 {
     const u9_options *o = &c->log->options;
     const u9_damage *d = &c->reader.damage;
+    if (is_outside(c, d)) return U9_AGAIN;
     c->lossy |= u9i_reader_loses(&c->reader, U9I_STEP_DAMAGE);
     if (d->reason == U9_R_TRIMMED && d->lost == 0) return U9_AGAIN; /* there was none in them */
     if (c->silent) return U9_AGAIN;

@@ -154,8 +154,8 @@ static void find_frames(u9_log *log, aims *a, fetching *f)
     }
 }
 
-/* The record, if it has the key and there is room for it. Else it is looked for once more, by itself. */
-static bool answer(const aimed *m)
+/* The record, if it has the key, there is room for it and nothing newer was lost. Else it is looked for once more, by itself. */
+static bool answer(const u9i_view *v, const aimed *m)
 {
     u9i_found found;
     u9_lookup *l = m->lookup;
@@ -166,7 +166,7 @@ static bool answer(const aimed *m)
     if (err != U9_OK) return false;
     u9_record r = u9i_lookup_record(s->segment->facts.number, m->frame, &found);
     bool same = m->at == 0 || u9i_lookup_same(&l->key, r.key.data, r.key.size);
-    bool fits = found.at < s->limit && r.size <= l->cap && same;
+    bool fits = found.at < s->limit && r.size <= l->cap && same && !u9i_lookup_newer_lost(v, s, found.at);
     if (fits) u9i_lookup_keep(&r, l->buf, &l->record);
     u9i_found_free(&found);
     return fits && !u9i_open_frame_fell(&s->frames, m->frame);
@@ -194,7 +194,7 @@ static void answer_some(u9_log *log, u9_lookup *lookups, size_t count, fetching 
         find_frames(log, &a, f);
         for (unsigned i = 0; i < a.count; i++) {
             const aimed *m = &a.all[i];
-            if (m->frame && m->newest && m->lookup->err == U9_ABSENT && answer(m)) m->lookup->err = U9_OK;
+            if (m->frame && m->newest && m->lookup->err == U9_ABSENT && answer(s.view, m)) m->lookup->err = U9_OK;
         }
         fetch(f);
         u9i_view_rise(&s);

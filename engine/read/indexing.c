@@ -98,12 +98,12 @@ static u9_err look_at(indexing *x, size_t i)
         return U9_OK;
     }
     if (err == U9_NOMEM) return err;
-    bool lossy;
+    uint64_t lost_before;
     u9_clause inside = index.refused, beside;
     index.refused = U9_CLAUSE_NONE;
-    err = u9i_beside_open(x->log, s, &budget, &index, &lossy, &flaw);
+    err = u9i_beside_open(x->log, s, &budget, &index, &lost_before, &flaw);
     beside = index.refused;
-    info->why = err != U9_OK ? why_of(flaw) : lossy ? U9_INDEX_LOSSY : U9_INDEX_FINE;
+    info->why = err != U9_OK ? why_of(flaw) : lost_before > 0 ? U9_INDEX_LOSSY : U9_INDEX_FINE;
     if (err == U9_OK) {
         err = pass_pages(x, &index);
         if (err == U9_OK) describe_index(info, U9_INDEX_BESIDE, &index);
@@ -165,10 +165,10 @@ static u9_err prove_at(indexing *x, size_t i, u9_fault *fault)
     u9i_budget budget = {.limit = memory_of(x)};
     u9i_index index;
     u9i_index_flaw flaw;
-    bool lossy;
+    uint64_t lost_before;
     u9i_beside b = {.log = x->log, .catalog = x->catalog, .at = i, .each = tell_done, .ctx = x, .memory = memory_of(x)};
     u9_err err = info->place == U9_INDEX_INSIDE ? u9i_inside_open(x->log, s, &budget, &index)
-                                                : u9i_beside_open(x->log, s, &budget, &index, &lossy, &flaw);
+                                                : u9i_beside_open(x->log, s, &budget, &index, &lost_before, &flaw);
     if (err == U9_NOMEM) return u9i_fault(fault, err, U9I_AT(.path = x->log->source.path), "out of memory");
     if (err != U9_OK) { /* it went just now */
         *info = (u9_index_info){.segment = info->segment, .bytes = info->bytes, .why = U9_INDEX_MISSING};

@@ -37,7 +37,8 @@ typedef struct lookup {
     u9_record found; /* only where there: */
     bool there;
     bool copied;     /* it is in buf */
-    bool lossy;      /* records were lost on the way */
+    bool lossy;      /* records were lost on the way: some may have had the key, and be newer than what was found */
+    const u9i_indexed *in; /* found by its index; borrows the view */
     uint64_t kept_from; /* ordinal; not 0: those before it were trimmed */
 } lookup;
 
@@ -78,8 +79,11 @@ static u9_err scan_run(u9_cursor *c, size_t first, size_t last, lookup *l)
 {
     u9_record r;
     u9_err err;
+    bool behind = c->lossy; /* what was lost in the runs behind this one */
     u9i_cursor_segments(c, first, last);
-    while ((err = u9i_cursor_scan(c, &r)) == U9_OK) (void)match_record(l, &r);
+    while ((err = u9i_cursor_scan(c, &r)) == U9_OK)
+        if (match_record(l, &r)) c->lossy = false;
+    c->lossy |= behind;
     return err;
 }
 
@@ -148,12 +152,19 @@ static u9_err fetch_large(u9_log *log, lookup *l, u9_fault *fault)
     return U9_OK;
 }
 
+/* What was found is the newest that is left. */
+static u9_err tell_newer_lost(const u9_log *log, u9_fault *fault)
+{
+    return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = log->source.path), "newer records were lost to damage, and may have had this key");
+}
+
 /* There is no room for it: what it is, but for its bytes. */
 static u9_err tell_size(const u9_log *log, const lookup *l, u9_record *out, u9_fault *fault)
 {
     *out = l->found;
     out->bytes = out->values = NULL;
     out->key.data = l->key->data;
+    if (l->lossy) return tell_newer_lost(log, fault);
     return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = log->source.path), "the record has %llu bytes", (unsigned long long)out->size);
 }
 
@@ -170,6 +181,17 @@ static u9_err get_by_scan(u9_log *log, lookup *l, u9_fault *fault)
 }
 
 /* By indexes */
+
+bool u9i_lookup_newer_lost(const u9i_view *v, const u9i_indexed *s, uint64_t at)
+{
+    const u9i_catalog *c = v->catalog;
+    size_t i = v->count, unit = 0;
+    if (!atomic_load_explicit(&v->lossy, memory_order_acquire) && c->untold == 0) return false;
+    while (i > 0 && v->segments[i - 1] != s)
+        if (v->segments[--i]->lost_before > 0) return true;
+    while (unit < c->count && c->segments[unit] != s->segment) unit++;
+    return at < s->lost_before || c->untold > unit + 1;
+}
 
 /* A record in parts, of which this is the last one: it counts if it has the key. U9_CORRUPT: it has another. [C-6] */
 static u9_err match_parts(u9_log *log, lookup *l, uint64_t segment, const u9i_open_frame *f, uint64_t at)
@@ -209,7 +231,8 @@ static u9_err get_in_segment(u9_log *log, u9i_view *v, size_t i, lookup *l, u9_f
     u9_err err = u9i_view_index(log, v, i, fault);
     if (err != U9_OK) return err == U9_ABSENT ? U9_CORRUPT : err;
     err = u9i_index_find(&s->index, &s->frames, l->key, s->limit, &f, &found, &own);
-    if (err == U9_ABSENT && s->lossy) l->lossy = true;
+    if (err == U9_ABSENT && s->lost_before > 0) l->lossy = true;
+    l->in = s;
     if (err != U9_OK) return err == U9_ABSENT ? err : U9_CORRUPT;
     if (f->kind == U9I_BODY_PART) {
         err = match_parts(log, l, s->segment->facts.number, f, found.at);
@@ -246,7 +269,7 @@ static u9_err get_if_in_range(u9_log *log, u9i_view *v, size_t i, const u9i_key_
 {
     const u9i_indexed *s = v->segments[i];
     if (e == NULL || !u9i_lookup_excludes(v, i, e) || s->index.spec.hashed) return get_in_segment(log, v, i, l, fault);
-    l->lossy |= s->lossy;
+    l->lossy |= s->lost_before > 0;
     return U9_ABSENT;
 }
 
@@ -254,7 +277,7 @@ static u9_err get_if_in_range(u9_log *log, u9i_view *v, size_t i, const u9i_key_
 static u9_err get_by_pages(u9_log *log, u9i_view *v, const u9i_key_entry *e, lookup *l, u9_fault *fault)
 {
     bool row = e && atomic_load_explicit(&v->order, memory_order_acquire) == U9I_ORDER_ROW;
-    l->lossy = row && v->lossy;
+    l->lossy = row && atomic_load(&v->lossy);
     for (size_t i = row ? u9i_lookup_last(v, e) : v->count; i-- > 0;) {
         if (row && u9i_key_below(&v->ranges[i].high, e)) break; /* those before it end earlier still */
         u9_err err = get_if_in_range(log, v, i, e, l, fault);
@@ -303,6 +326,7 @@ static u9_err get_by_table(u9_log *log, u9i_view *v, const u9i_tabled_view *t, c
             err = get_if_in_range(log, v, t->rest[rest - 1], e, l, fault);
             if (err != U9_ABSENT) return err;
         }
+        if (guessed) l->in = v->segments[g.i];
         err = guessed ? match_guess(log, l, t, &g, v->segments[g.i]) : U9_ABSENT;
     } while (err == U9_ABSENT && guessed);
     return err;
@@ -320,10 +344,11 @@ static u9_err get_at_hand(const u9i_view *v, const u9i_key_entry *key, lookup *l
     if (s->index.spec.width != l->key->size) return U9_AGAIN; /* no hashes: they are in no row */
     e.at = s->limit;
     u9_err err = u9i_index_find_at_hand(&s->index, l->key, &e, &f, &found);
-    if (err == U9_ABSENT && (v->lossy || (end > 1 && !u9i_key_below(&v->ranges[end - 2].high, &e)))) return U9_AGAIN;
+    if (err == U9_ABSENT && (atomic_load(&v->lossy) || (end > 1 && !u9i_key_below(&v->ranges[end - 2].high, &e)))) return U9_AGAIN;
     if (err == U9_OK) {
         u9_record r = u9i_lookup_record(s->segment->facts.number, f, &found);
         found_record(l, &r);
+        l->in = s;
     }
     bool beside = s->index.source != s->segment && s->index.source;
     bool broken = u9i_segment_broken(s->segment) || (beside && u9i_segment_broken(s->index.source));
@@ -338,13 +363,17 @@ static u9_err get_in_view(u9_log *log, u9i_view *v, lookup *l, u9_fault *fault)
     const u9i_tabled_view *t = atomic_load_explicit(&v->tabled, memory_order_acquire);
     bool row = e && t == NULL && atomic_load_explicit(&v->order, memory_order_acquire) == U9I_ORDER_ROW;
     u9_err err = row ? get_at_hand(v, e, l) : U9_AGAIN;
-    if (err == U9_OK) return err;
+    if (err == U9_OK) {
+        l->lossy = u9i_lookup_newer_lost(v, l->in, l->found.at);
+        return err;
+    }
     if (err == U9_AGAIN) err = t ? get_by_table(log, v, t, e, l, fault) : U9_CORRUPT;
     if (err == U9_CORRUPT) *l = (lookup){.key = l->key, .buf = l->buf, .cap = l->cap};
     if (err == U9_CORRUPT) err = get_by_pages(log, v, e, l, fault);
+    if (err == U9_OK) l->lossy = u9i_lookup_newer_lost(v, l->in, l->found.at);
     l->kept_from = v->catalog->trim.ordinal;
     u9i_view_go_on(log, v);
-    if (err == U9_ABSENT && v->catalog->untold) return U9_CORRUPT; /* which only a scan tells */
+    if (err == U9_ABSENT && v->catalog->untold > 0) return U9_CORRUPT; /* which only a scan tells */
     return err;
 }
 
@@ -448,6 +477,17 @@ static u9_err tell_absent(const u9_log *log, const lookup *l, u9_fault *fault)
     return u9i_fault(fault, U9_ABSENT, at, "no record has this key");
 }
 
+/* What the lookup came to; *out stays as it is where there is no record to show. */
+static u9_err tell_found(u9_log *log, lookup *l, u9_record *out, u9_fault *fault)
+{
+    if (!l->there) return tell_absent(log, l, fault);
+    if (l->found.size > l->cap) return tell_size(log, l, out, fault);
+    u9_err err = l->copied ? U9_OK : fetch_large(log, l, fault);
+    if (err != U9_OK) return err;
+    *out = l->found;
+    return l->lossy ? tell_newer_lost(log, fault) : U9_OK;
+}
+
 u9_err u9i_lookup_check(const u9_log *log, const u9_key *key, u9_fault *fault)
 {
     if (log == NULL || key == NULL || key->data == NULL) return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL");
@@ -471,10 +511,8 @@ u9_err u9_log_get(u9_log *log, const u9_key *key, void *buf, size_t cap, u9_reco
         err = u9i_lookup_sync(log, fault);
         if (err == U9_OK) err = get_by_scan(log, &l, fault);
     }
-    if (err != U9_OK && err != U9_ABSENT) return err;
-    if (!l.there) return tell_absent(log, &l, fault);
-    if (l.found.size > cap) return tell_size(log, &l, out, fault);
-    if (!l.copied) err = fetch_large(log, &l, fault);
-    if (err == U9_OK) *out = l.found;
+    u9_record found = {.size = 0};
+    if (err == U9_OK || err == U9_ABSENT) err = tell_found(log, &l, &found, fault);
+    if (err == U9_OK || err == U9_LIMIT || err == U9_CORRUPT) *out = found;
     return err;
 }

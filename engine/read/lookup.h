@@ -27,6 +27,10 @@ bool u9i_lookup_excludes(const u9i_view *view, size_t i, const u9i_key_entry *en
  * in one before that ends with it. */
 size_t u9i_lookup_last(const u9i_view *view, const u9i_key_entry *entry);
 
+/* True if records were lost behind this place in a segment of the view, so that one that is newer than what was found there
+ * may have had its key. All segments behind that have been asked for an index. */
+bool u9i_lookup_newer_lost(const u9i_view *view, const u9i_indexed *segment, uint64_t at);
+
 /* A found record as it is shown; borrows the frame. */
 u9_record u9i_lookup_record(uint64_t segment, const u9i_open_frame *frame, const u9i_found *found);
 

@@ -206,23 +206,34 @@ static u9_err pass_records(u9_cursor *c, const sought *s)
     return err == U9_END ? U9_OK : err;
 }
 
-/* Steps forwards from the place where the reader is, through what is in front of what is sought. */
+/*
+ * Steps forwards from the place where the reader is, through what is in front of what is sought: but for damage that
+ * stands right before it.
+ */
 static u9_err walk(u9_cursor *c, const sought *s, bool once)
 {
     u9i_reader *r = &c->reader;
+    u9i_spot front = r->place; /* of the first damage behind what was passed, if */
+    bool damaged = false;      /*   there is any */
     u9i_step step = U9I_STEP_DAMAGE;
     u9_err err = U9_OK;
     while (err == U9_OK && step != U9I_STEP_END) {
+        u9i_spot place = r->place;
         c->loaded = false;
         err = u9i_reader_step(r, &step, &c->fault);
+        if (err == U9_OK && step == U9I_STEP_DAMAGE && !damaged) front = place, damaged = true;
         if (err == U9_VERSION) err = U9_OK;
         else if (err == U9_OK && step == U9I_STEP_FRAME && r->count > 0) {
             u9i_cursor_load(c, false);
             err = pass_records(c, s);
-            if (c->ordinal - r->frame->trailer.ordinal < r->count) return err;
+            bool there = c->ordinal - r->frame->trailer.ordinal < r->count;
+            if (there && !(damaged && c->ordinal == r->frame->trailer.ordinal)) return err;
+            if (there) break;
+            damaged = false;
         }
-        if (once) break;
+        if (once) return err;
     }
+    if (err == U9_OK && damaged) u9i_cursor_go(c, front);
     return err;
 }
 

@@ -133,7 +133,7 @@ static size_t place_segments(u9i_tabled_view *tv, const u9i_view *v)
         tv->places[n] = has ? (uint32_t)j : NOWHERE;
         if (!has) continue;
         for (; i < j; i++) tv->rest[tv->rest_count++] = (uint32_t)i;
-        tv->lossy |= v->segments[i++]->lossy;
+        tv->lossy |= v->segments[i++]->lost_before > 0;
         there++;
     }
     for (; i < v->count; i++) tv->rest[tv->rest_count++] = (uint32_t)i;

@@ -86,7 +86,7 @@ static u9_err find_places(versions *v, u9i_view *view, size_t i, u9_fault *fault
         u9i_found_free(&found);
         u9i_open_frame_free(own);
     }
-    if (s->lossy) v->lossy = true;
+    if (s->lost_before > 0) v->lossy = true;
     return err == U9_ABSENT && atomic_load(&s->state) == U9I_INDEXED ? U9_OK : err == U9_AGAIN || err == U9_NOMEM ? err : U9_CORRUPT;
 }
 
@@ -117,10 +117,10 @@ static u9_err by_index(versions *v, u9i_view *view, u9_fault *fault)
     u9i_key_entry e;
     u9_err err = U9_OK;
     bool ranged = u9i_lookup_entry(v->log, v->key, &e);
-    if (view->catalog->untold) return U9_CORRUPT;
+    if (view->catalog->untold > 0) return U9_CORRUPT;
     for (size_t i = view->count; i-- > 0 && err == U9_OK;) {
         bool excluded = ranged && u9i_lookup_excludes(view, i, &e) && !view->segments[i]->index.spec.hashed;
-        if (excluded && view->segments[i]->lossy) v->lossy = true;
+        if (excluded && view->segments[i]->lost_before > 0) v->lossy = true;
         if (!excluded) err = find_places(v, view, i, fault);
     }
     for (size_t n = v->count; n-- > 0 && err == U9_OK && !v->ended;) {

@@ -130,7 +130,7 @@ static u9i_indexed *without_frames(const u9i_indexed *s, u9i_kept *kept)
     const u9i_frames *f = &s->frames;
     if (n == NULL) return NULL;
     if (state == U9I_INDEXED) n->id = s->id;
-    n->lossy = s->lossy;
+    n->lost_before = s->lost_before;
     atomic_store(&n->untabled, atomic_load(&s->untabled));
     atomic_store(&n->state, state);
     if (f->segment == NULL) return n;
@@ -200,7 +200,6 @@ static void find_order(u9i_view *v)
 {
     bool row = true;
     for (size_t i = 0; i < v->count; i++) {
-        v->lossy |= v->segments[i]->lossy;
         row &= !v->segments[i]->index.spec.hashed && !u9i_key_below(&v->ranges[i].high, &v->ranges[i].low);
         if (i > 0) row &= !u9i_key_below(&v->ranges[i].low, &v->ranges[i - 1].high);
     }
@@ -221,6 +220,7 @@ static void set_range(u9i_view *v, size_t i)
         if (frames && records && u9i_key_below(&x->records.roots[0], &r->low)) r->low = x->records.roots[0];
         if (frames && records && u9i_key_below(&r->high, &x->records.last)) r->high = x->records.last;
     }
+    if (v->segments[i]->lost_before > 0) atomic_store(&v->lossy, true);
     __atomic_store_n(&v->ranged[i], true, __ATOMIC_RELEASE);
     if (atomic_fetch_add(&v->ranged_count, 1) + 1 == v->count) find_order(v);
 }
@@ -509,10 +509,10 @@ static u9_err open_ready(u9_log *log, u9i_indexed *s)
     if (s->limit != UINT64_MAX || s->segment->facts.plain) return U9_ABSENT;
     u9_err err = u9i_inside_open(log, s->segment, &s->kept->whole->budget, &s->index);
     if (err == U9_OK || err == U9_NOMEM) return err;
-    err = u9i_beside_open(log, s->segment, &s->kept->whole->budget, &s->index, &s->lossy, &flaw);
-    if (err != U9_OK || !s->lossy || !log->options.mend) return err;
+    err = u9i_beside_open(log, s->segment, &s->kept->whole->budget, &s->index, &s->lost_before, &flaw);
+    if (err != U9_OK || s->lost_before == 0 || !log->options.mend) return err;
     u9i_index_close(&s->index); /* what was lost when it was made is perhaps mended now [Y-1] */
-    s->lossy = false;
+    s->lost_before = 0;
     return U9_ABSENT;
 }
 
@@ -556,20 +556,24 @@ static void collect_rest(u9_cursor *c, const u9i_indexed *s, u9i_keys *keys)
 }
 
 /* Adds each record of the segment that the cursor shows. */
-static u9_err collect_keys(u9_cursor *c, const u9i_indexed *s, walked *w, bool *lossy)
+static u9_err collect_keys(u9_cursor *c, u9i_indexed *s, walked *w)
 {
     u9_record r;
     u9_err err;
     uint64_t number = s->segment->facts.number;
+    s->lost_before = 0;
     while ((err = u9i_cursor_scan(c, &r)) == U9_OK && !w->keys.partial) {
         bool in_parts = c->reader.large > 0 || c->reader.body.bytes == c->reader.parts.bytes;
-        if (r.segment != number || r.at >= s->limit) continue;
+        if (r.segment != number) continue;
+        if (c->lossy) s->lost_before = r.at;
+        c->lossy = false;
+        if (r.at >= s->limit) continue;
         if (r.key.size > 0) u9i_keys_add(&w->keys, r.key.data, r.key.size, r.at, in_parts);
         if (!in_parts) collect_rest(c, s, &w->keys);
         if (s->segment->facts.plain && note_first(&w->firsts, &r) != U9_OK)
             return u9i_fault(&c->fault, U9_NOMEM, U9I_AT(.path = c->log->source.path), "out of memory");
     }
-    *lossy = c->lossy;
+    if (c->lossy) s->lost_before = UINT64_MAX;
     return err;
 }
 
@@ -586,7 +590,7 @@ static u9_err walk_segment(u9_log *log, u9i_indexed *s, const u9i_keyspec *spec,
     w->firsts.count = 0;
     if (err == U9_OK) {
         u9i_cursor_segments(c, u9i_beside_run(catalog, i), i);
-        err = collect_keys(c, s, w, &s->lossy);
+        err = collect_keys(c, s, w);
     }
     return u9i_cursor_end(c, err, fault);
 }

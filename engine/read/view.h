@@ -49,7 +49,7 @@ typedef struct u9i_indexed {
     atomic_int state;     /* a u9i_indexed_state; from INDEXED on the rest stays as it is: */
     u9i_index index;
     u9i_frames frames;
-    bool lossy;           /* made by a walk on which records were lost */
+    uint64_t lost_before; /* of `index`: records were lost behind those below this virtual offset; 0: none were */
     uint64_t id;          /* of its index among all that there ever were in the process, from 1 */
     atomic_bool untabled; /* its index cannot be taken into a table: see tabling.h */
 } u9i_indexed;
@@ -78,7 +78,7 @@ typedef struct u9i_view {
     atomic_size_t ranged_count;
     atomic_int order;       /* a u9i_view_order */
     u9i_bins *bins;         /* of `ranges`, once that is ROW; NULL: there is no memory */
-    bool lossy;             /* a segment is, once the order is known */
+    atomic_bool lossy;      /* of a segment whose range is known, records were lost */
     _Atomic(struct u9i_tabled_view *) tabled; /* what lookups go by, see tabling.h; NULL: by pages */
     atomic_bool settled;    /* there is no more to be done about that */
 } u9i_view;

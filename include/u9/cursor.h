@@ -51,7 +51,7 @@ typedef struct u9_seek {
 /*
  * Sends the cursor there. What lies between is not read, but a few frames on the way, by bisection; only in plain
  * seed files, and where a place is not met as expected, by a walk. Damages that are passed are not told; those that stand
- * right before the record that is sought are told by u9_cursor_next.
+ * right before the record that is sought are told by u9_cursor_next: what was lost there may have been what is sought.
  *
  * U9_SEEK_KEY goes by the order of keys as the bytes of their raw form have it: where keys were given in another order,
  * it is some record that is found. Logs of kind rkey have no order: U9_ARG. U9_SEEK_SAVED: if records that would come
@@ -86,7 +86,8 @@ typedef struct u9_bounds {
 
 /*
  * From now on the cursor stays within the bounds: u9_cursor_next says U9_END behind them and u9_cursor_prev before, as
- * often as it is asked. It is sent to their start. Records without a time (plain seed files) are in no bounds of time.
+ * often as it is asked. Damage is told unless all records that are lost to it are known to lie before `from`, or not before
+ * `to`. It is sent to their start. Records without a time (plain seed files) are in no bounds of time.
  * Errors as u9_cursor_seek; U9_ARG also for bounds that end before they begin.
  */
 U9_API U9_MUST_CHECK u9_err u9_cursor_within(u9_cursor *cursor, const u9_bounds *bounds);

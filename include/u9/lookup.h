@@ -17,12 +17,13 @@ typedef struct u9_lookup {
     void *buf;        /* the record is copied here, */
     size_t cap;       /*   so many bytes at most */
     u9_err err;       /* filled: as u9_log_get returns it for this key */
-    u9_record record; /* filled with U9_OK, and with U9_LIMIT, as u9_log_get does */
+    u9_record record; /* filled with U9_OK, U9_LIMIT and U9_CORRUPT, as u9_log_get does */
 } u9_lookup;
 
 /*
  * Looks up `count` keys, each as u9_log_get does, into its own `err` and `record`. What has to be read from the disk is
- * read for many at once, so 64 of them take about as long as one. U9_OK: each has its answer, which may be U9_ABSENT.
+ * read for many at once, so 64 of them take about as long as one. U9_OK: each has its answer, which may be U9_ABSENT
+ * or U9_CORRUPT.
  * Else the error that ended it, with its detail in `fault`: U9_ARG (a NULL), U9_STATE, U9_NOMEM, U9_IO, U9_VERSION; the
  * `err` of lookups that were not answered is the same. Thread-safe.
  */

@@ -145,6 +145,97 @@ saved_of_keys() {
     claim 'a cursor of another log is refused' refused 1 'one of another log' "$u9" get --cursor polled.at many a
 }
 
+# Of LOG: the first record that is lost, and the first behind it.
+loss_in() {
+    "$fsck" "$1" >checked
+    first=$(sed -n 's/.*: lost: records \([0-9]*\)\.\..*/\1/p' checked) behind=$(($(sed -n 's/.*: lost: records [0-9]*\.\.//p' checked) + 1))
+}
+
+# A part that begins or ends by a key within what is lost, or next to it, tells that; one that lies beside it does not.
+parts_beside_losses() {
+    lines 0 11999 | "$u9" append --segment-size 64K --print-keys whole >keys
+    cp -r whole lossy
+    harm "$(find lossy -name '*.u9' | sort | sed -n 3p)" 'record [0-9]' 100
+    loss_in lossy
+    claim 'records are lost in the midst' test "$first" -gt 10 -a "$behind" -gt "$((first + 10))" -a "$behind" -lt 11990
+    for at in "$first" "$((first + 5))" "$((behind - 1))"; do
+        key=$(sed -n "$((at + 1))p" keys)
+        for how in 'cat' 'cat --reverse' 'export jsonl' 'grep record'; do
+            # shellcheck disable=SC2086
+            claim "$how --from the key of #$at, of #$first to #$((behind - 1)) lost: told" refused 3 "records $first\.\.$((behind - 1)) " \
+                "$u9" $how --from "$key" lossy
+            claim 'once' test "$(grep -c CORRUPT refused)" -eq 1
+        done
+        claim 'cat: and what is left is printed' cmp <(cat_of --from "$key" lossy) <(lines "$behind" 11999)
+        claim "--to that key: told" refused 3 "records $first\.\.$((behind - 1)) " "$u9" cat --to "$key" lossy
+        run "$u9" get --all --from "$key" lossy "$key"
+        claim 'get --from it: that it may be lost' test "$status $(grep -c CORRUPT err) $(grep -c 'may be lost' err)" = '3 1 1'
+    done
+    key=$(sed -n "$((first))p" keys)
+    claim '--from the record before: told' refused 3 "records $first\.\." "$u9" cat --from "$key" lossy
+    claim 'which comes first' same "$(some -n 2 --from "$key" lossy)" "record $((first - 1)) record $behind "
+    key=$(sed -n "$((behind + 2))p" keys)
+    for how in '' '--reverse'; do
+        # shellcheck disable=SC2086
+        for part in "--to #$first" "--to #$((first - 1))" "--from #$behind" "--from #$((behind + 1))" "--from $key"; do
+            run "$u9" cat $how $part lossy
+            claim "cat $how $part, of #$first to #$((behind - 1)) lost: all that is asked for is there" same "$status $(cat err)" '0 '
+        done
+        # shellcheck disable=SC2086
+        for part in "--to #$((first + 1))" "--from #$((behind - 1))"; do
+            claim "cat $how $part: not all" refused 3 "records $first\.\." "$u9" cat $how $part lossy
+        done
+    done
+    harm "$(find whole -name '*.u9' | sort | tail -n 1)" 'record 11999'
+    loss_in whole
+    key=$(tail -n 1 keys)
+    claim "--from the last key, which is lost: told" refused 3 "records $first\.\." "$u9" cat --from "$key" whole
+    lines 0 11999 | awk '{ print "k" NR % 1000 "\t" $0 }' | "$u9" append --segment-size 64K --key rkey --key-field '\t' unordered
+    harm "$(find unordered -name '*.u9' | sort | head -n 1)" 'record [0-9]' 100
+    loss_in unordered
+    key=k$(((first + 1) % 1000))
+    claim '--from a key that the first records may have had' refused 3 "records $first\.\." "$u9" cat --from "$key" unordered
+    claim 'once, either way' test "$(grep -c CORRUPT refused) $("$u9" cat --reverse --from "$key" unordered 2>&1 | grep -c CORRUPT)" = '1 1'
+    for how in 'cat --from' 'cat --to' 'export jsonl --from' 'grep record --to'; do
+        # shellcheck disable=SC2086
+        claim "$how one that no record has any more: as well" refused 3 "records $first\.\." "$u9" $how kx unordered
+        claim 'and that there is none' test "$(grep -c 'has this key' refused) $(grep -c CORRUPT refused)" = '1 1'
+    done
+}
+
+# The newest record that is left is printed with the word that newer ones were lost.
+newest_lost() {
+    k=$(printf '%050d' 7)
+    lines 0 2999 | awk -v k="$k" '{ print k NR % 1000 "\t" $0 }' | "$u9" append --segment-size 64K --key rkey --key-field '\t' values
+    harm "$(find values -name '*.u9' | sort | sed -n 3p)" 'record [0-9]' 100
+    loss_in values
+    lost=$((first + 2 > 2000 ? first + 2 : 2000)) # the newest of its key
+    claim 'records are lost in the midst' test "$lost" -lt "$behind" -a "$((lost - 1000))" -lt "$first" -a "$behind" -lt 2990
+    key=$k$(((lost + 1) % 1000)) other=$k$(((behind + 1) % 1000))
+    run "$u9" get values "$key"
+    claim "get $key, whose newest record is lost: the one before, status 3" same "$status $(cat out)" "3 record $((lost - 1000))"
+    claim 'where the damage is, once' test "$(grep -c CORRUPT err)" -eq 1
+    claim 'and what that means' grep -q "^u9 get: $key: newer records of values were lost, and may have had this key" err
+    run "$u9" get values "$other"
+    claim 'of a key whose newest record is behind that, nothing' same "$status $(cat out err)" "0 record $behind"
+    run "$u9" get values "$other" "$key" "$other"
+    claim 'of both: told of the one' same "$status $(tr '\n' ' ' <out)$(grep -c 'newer records' err)" \
+        "3 record $behind record $((lost - 1000)) record $behind 1"
+    for how in '--reverse' '--to #2999'; do
+        # shellcheck disable=SC2086
+        run "$u9" get $how values "$key"
+        claim "get $how: the same" same "$status $(cat out) $(grep -c 'newer records' err)" "3 record $((lost - 1000)) 1"
+    done
+    for how in '' '--reverse'; do
+        # shellcheck disable=SC2086
+        run "$u9" get --all $how values "$key"
+        claim "get --all $how: those that are left, status 3" same "$status $(wc -l <out)" '3 2'
+        claim 'and it is told' grep -q 'records.* were lost' err
+    done
+    run "$u9" get --all values "$key" "$other"
+    claim 'get --all of some: told of each' test "$status $(grep -c 'may have had this key' err)" = '3 2'
+}
+
 # What was trimmed is no damage, and is not missing without a word.
 trimmed() {
     lines 0 11999 | "$u9" append --segment-size 64K short
@@ -168,7 +259,7 @@ trimmed() {
     claim 'of no log nothing' same "$status $(grep -c begins err)" '1 0'
 }
 
-for group in both_ways seals times saved versions saved_of_keys trimmed; do
+for group in both_ways seals times saved versions saved_of_keys parts_beside_losses newest_lost trimmed; do
     $group
 done
 tally

@@ -664,11 +664,11 @@ START_TEST(of_a_key_with_very_many_records_few_pages_are_opened)
     u9i_budget budget = {.limit = 0};
     u9i_index index;
     u9i_index_flaw flaw;
-    bool lossy;
+    uint64_t lost_before;
     u9_key key = {.data = m->keys[0].raw, .size = m->keys[0].size};
     ck_assert_int_eq(u9i_source_catalog(&r->source, &catalog, NULL), U9_OK);
     middle = catalog->segments[0]->facts.size / 2 / 16 << U9I_VIRTUAL_SHIFT;
-    ck_assert_int_eq(u9i_beside_open(r, catalog->segments[0], &budget, &index, &lossy, &flaw), U9_OK);
+    ck_assert_int_eq(u9i_beside_open(r, catalog->segments[0], &budget, &index, &lost_before, &flaw), U9_OK);
     ck_assert_int_eq(u9i_index_aim(&index, &key, middle, at), U9_OK);
     ck_assert_uint_lt(at[0], middle);
     ck_assert_uint_gt(at[0], middle / 2);

@@ -956,6 +956,145 @@ START_TEST(a_version_that_cannot_be_read_is_told_in_words)
 }
 END_TEST
 
+enum { OLD_KEYS = 24, OLD_RECORDS = 480, OLD_VALUE = 400 };
+
+/* The key number i: record numbers, or names. */
+static void key_of_old(bool ascending, unsigned i, uint8_t out[8])
+{
+    char text[9];
+    snprintf(text, sizeof text, "key%05u", i);
+    memcpy(out, text, 8);
+    if (ascending) u9i_set_be(out, 8, (uint64_t)i << 20);
+}
+
+/* A frame for each record: keys in order, each once, or some again and again. */
+static void write_old(bool ascending, uint64_t segment_size)
+{
+    u9_log *log;
+    uint8_t values[OLD_VALUE], key[8];
+    memset(values, 0x81, sizeof values);
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .kind = ascending ? "uid8" : "rkey", .segment_size = segment_size};
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    for (unsigned i = 0; i < OLD_RECORDS; i++) {
+        key_of_old(ascending, ascending ? i : i * 7 % OLD_KEYS, key);
+        ck_assert_int_eq(u9_log_append(log, &(u9_key){key, 8}, values, sizeof values, NULL), U9_OK);
+        ck_assert_int_eq(u9_log_sync(log), U9_OK);
+    }
+    close_log(log);
+}
+
+/* What a walk shows of a key: its newest record, and whether records were lost behind that. */
+typedef struct left_of_key {
+    uint64_t ordinal; /* U9_NOWHERE: there is none */
+    bool lost;
+} left_of_key;
+
+static void walk_old(u9_log *log, bool ascending, left_of_key *left, unsigned count)
+{
+    u9_cursor *c;
+    u9_record r;
+    u9_err err;
+    for (unsigned i = 0; i < count; i++) left[i] = (left_of_key){.ordinal = U9_NOWHERE};
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
+    while ((err = u9_cursor_next(c, &r)) == U9_OK || err == U9_CORRUPT) {
+        unsigned n = err == U9_OK ? (unsigned)r.ordinal * (ascending ? 1 : 7) % count : 0;
+        if (err == U9_OK) left[n] = (left_of_key){.ordinal = r.ordinal};
+        for (unsigned i = 0; i < count && err == U9_CORRUPT; i++) left[i].lost |= u9_cursor_damage(c)->lost > 0;
+    }
+    ck_assert_int_eq(err, U9_END);
+    u9_cursor_close(c);
+}
+
+/* `indexed`: that no lost record had this key may be known by an index that was made before. */
+static void expect_left(const left_of_key *left, uint64_t newest, bool indexed, u9_err err, const u9_record *r)
+{
+    if (err == U9_OK) ck_assert_uint_eq(r->ordinal, newest); /* whatever was lost */
+    if (err == U9_CORRUPT) ck_assert(left->lost);
+    if (!indexed) ck_assert_int_eq(err, left->lost ? U9_CORRUPT : U9_OK);
+    ck_assert(err == U9_OK || err == U9_CORRUPT);
+    if (left->ordinal == U9_NOWHERE) {
+        ck_assert_uint_eq(r->size, 0);
+        return;
+    }
+    ck_assert_uint_eq(r->ordinal, left->ordinal);
+    ck_assert_uint_gt(r->size, OLD_VALUE);
+}
+
+/* All keys, one by one and together, so often that a table is made; and where there is no room for the record. */
+static void look_up_old(bool ascending, bool indexed, u9_log *log, const left_of_key *left, unsigned count)
+{
+    static uint8_t keys[OLD_RECORDS][8];
+    static uint8_t rooms[OLD_RECORDS][2 * OLD_VALUE];
+    static u9_lookup l[OLD_RECORDS];
+    unsigned older = 0;
+    for (unsigned round = 0; round < 4; round++) {
+        for (unsigned i = 0; i < count; i++) {
+            u9_record r = {.size = 1};
+            u9_fault fault = {.text = ""};
+            key_of_old(ascending, i, keys[i]);
+            l[i] = (u9_lookup){.key = {keys[i], 8}, .buf = rooms[i], .cap = round == 3 ? 0 : sizeof rooms[i], .record.size = 1};
+            u9_err err = u9_log_get(log, &l[i].key, rooms[i], sizeof rooms[i], &r, &fault);
+            uint64_t newest = i;
+            for (uint64_t n = i; !ascending && n < OLD_RECORDS; n++)
+                if (n * 7 % OLD_KEYS == i) newest = n;
+            expect_left(&left[i], newest, indexed, err, &r);
+            if (err == U9_CORRUPT) ck_assert_ptr_nonnull(strstr(fault.text, "lost"));
+            if (err == U9_CORRUPT && r.size > 0) ck_assert(r.bytes == rooms[i] && memcmp(r.key.data, keys[i], 8) == 0);
+            u9_err tight = u9_log_get(log, &l[i].key, NULL, 0, &r, NULL);
+            ck_assert_int_eq(tight, err == U9_OK ? U9_LIMIT : err);
+            ck_assert_ptr_null(r.bytes);
+            ck_assert_uint_eq(r.ordinal, left[i].ordinal == U9_NOWHERE ? 0 : left[i].ordinal);
+            older += err == U9_CORRUPT && r.size > 0;
+        }
+        ck_assert_int_eq(u9_log_get_many(log, l, count, NULL), U9_OK);
+        for (unsigned i = 0; i < count && round < 3; i++) {
+            u9_record r;
+            expect_left(&left[i], left[i].ordinal, indexed, l[i].err, &l[i].record);
+            ck_assert_int_eq(l[i].err, u9_log_get(log, &l[i].key, rooms[i], sizeof rooms[i], &r, NULL));
+        }
+    }
+    ck_assert(ascending || older > 0);
+}
+
+/* One of a key's records that was lost may be newer than the one that is left: whatever finds this, that is told with it. */
+START_TEST(a_record_is_found_with_the_word_that_newer_ones_were_lost) /* [K-3] */
+{
+    static left_of_key left[OLD_RECORDS];
+    enum { WALKED, BESIDE, SEALED, MISSING, ROW, ROW_MISSING, FRONT } how = _i;
+    bool ascending = how == ROW || how == ROW_MISSING, one = how == WALKED || how == BESIDE;
+    unsigned keys = ascending ? OLD_RECORDS : OLD_KEYS;
+    u9_index_report report = {.size = sizeof report};
+    u9_index_options indexing = {.size = sizeof indexing, .io = sim_io()};
+    u9_log *log;
+    u9_cursor *c;
+    u9_record r;
+    write_old(ascending, one ? 0 : SEGMENT);
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = sim_io()};
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    uint64_t victim = how == FRONT ? 1 : ascending ? OLD_RECORDS - 3 : OLD_RECORDS - 20;
+    ck_assert_int_eq(u9_log_seek(log, &(u9_seek){.size = sizeof(u9_seek), .kind = U9_SEEK_ORDINAL, .number = victim}, &c, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
+    if (how == MISSING || how == ROW_MISSING) sim_remove(segment_path(LOG, r.segment - (how == ROW_MISSING)));
+    else fill_bytes(segment_path(LOG, r.segment), r.frame + 200, 1, 0x55);
+    u9_cursor_close(c);
+    close_log(log);
+    if (how == BESIDE) ck_assert_int_eq(u9_indexes_build(LOG, &indexing, &report, NULL), U9_OK);
+    if (how == BESIDE) ck_assert_uint_eq(report.made, 1);
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    walk_old(log, ascending, left, keys);
+    unsigned lost = 0;
+    for (unsigned i = 0; i < keys; i++) lost += left[i].lost;
+    if (how == FRONT) ck_assert_uint_eq(lost, 0);
+    else look_up_old(ascending, how == SEALED, log, left, keys);
+    for (unsigned i = 0; i < keys && how == FRONT; i++) {
+        uint8_t key[8], room[2 * OLD_VALUE];
+        key_of_old(false, i, key);
+        ck_assert_int_eq(u9_log_get(log, &(u9_key){key, 8}, room, sizeof room, &r, NULL), U9_OK);
+    }
+    close_log(log);
+}
+END_TEST
+
 Suite *suite_lookup(void)
 {
     Suite *s = suite_create("lookup");
@@ -984,6 +1123,7 @@ Suite *suite_lookup(void)
     tcase_add_test(t, a_key_of_a_segment_that_nobody_names_any_more_may_be_lost);
     tcase_add_loop_test(t, a_key_of_a_segment_that_is_not_in_the_row_may_be_lost, 0, 2);
     tcase_add_test(t, a_key_that_is_sought_where_the_mark_alone_is_left_may_have_been_there);
+    tcase_add_loop_test(t, a_record_is_found_with_the_word_that_newer_ones_were_lost, 0, 7);
     tcase_add_test(t, a_segment_whose_keys_do_not_fit_the_memory_is_looked_up_all_the_same);
     suite_add_tcase(s, t);
     return s;

@@ -342,6 +342,39 @@ START_TEST(a_plain_seed_file_in_ruins_is_read_alike_by_both_readers)
 }
 END_TEST
 
+/* They are walked to a place: what is damaged right in front of it is behind it all the same. */
+START_TEST(what_is_damaged_in_front_of_a_place_in_a_plain_seed_file_is_told_there)
+{
+    plain_file p = plain_begin(9);
+    unsigned n = 0;
+    size_t frames[4];
+    for (unsigned i = 0; i < 4; i++) frames[i] = put_records(&p, "r", 2, &n);
+    for (unsigned hurt = 0; hurt < 4; hurt++) {
+        uint8_t was = p.bytes[frames[hurt] + 70];
+        p.bytes[frames[hurt] + 70] ^= 4;
+        save(&p, at("plain.u9"));
+        p.bytes[frames[hurt] + 70] = was;
+        u9_log *log = open_reader(at("plain.u9"));
+        for (unsigned i = 0; i < 4; i++) { /* the frame whose records are sought first, in front of which the damage is, or not */
+            u9_seek to = {.size = sizeof to, .kind = U9_SEEK_OFFSET, .offset = frames[i]};
+            u9_cursor *c;
+            u9_record r;
+            ck_assert_int_eq(u9_log_seek(log, &to, &c, NULL), U9_OK);
+            u9_err err = u9_cursor_next(c, &r);
+            bool near = hurt == i || hurt + 1 == i;
+            ck_assert_msg(err == (near ? U9_CORRUPT : U9_OK), "hurt %u, to %u: %d", hurt, i, err);
+            if (near) ck_assert_uint_eq(u9_cursor_damage(c)->begin, frames[hurt]);
+            if (near) err = u9_cursor_next(c, &r);
+            ck_assert_int_eq(err, hurt == i && i == 3 ? U9_END : U9_OK);
+            if (err == U9_OK) ck_assert_uint_eq(r.frame, frames[hurt == i ? i + 1 : i]);
+            u9_cursor_close(c);
+        }
+        close_log(log);
+    }
+    plain_free(&p);
+}
+END_TEST
+
 START_TEST(a_key_is_found_and_a_value_without_one_never_is)
 {
     uint8_t body[200] = {0x85}, buf[100];
@@ -582,6 +615,7 @@ Suite *suite_plain(void)
     tcase_add_test(tc, in_a_file_of_both_kinds_of_frames_the_first_decides);
     tcase_add_test(tc, ranges_of_a_plain_seed_file_neither_miss_nor_repeat);
     tcase_add_test(tc, a_plain_seed_file_in_ruins_is_read_alike_by_both_readers);
+    tcase_add_test(tc, what_is_damaged_in_front_of_a_place_in_a_plain_seed_file_is_told_there);
     tcase_add_test(tc, a_key_is_found_and_a_value_without_one_never_is);
     tcase_add_test(tc, a_key_in_a_plain_seed_file_is_found_by_an_index);
     tcase_add_test(tc, plain_seed_files_stand_in_a_row_of_their_own);

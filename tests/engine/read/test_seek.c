@@ -350,6 +350,83 @@ START_TEST(the_end_of_bounds_is_behind_what_is_lost_in_front_of_it)
 }
 END_TEST
 
+/* Forwards as backwards: what is known to be lost outside of the bounds alone is none of theirs. */
+START_TEST(damage_outside_of_the_bounds_is_not_told)
+{
+    u9_record r;
+    events all = {0};
+    make_row_of_segments(at("log"));
+    u9_log *log = open_reader(at("log"));
+    u9_cursor *c = sought(log, to_ordinal(12));
+    r = next_of(c);
+    u9_cursor_close(c);
+    close_log(log);
+    flip_bit(segment_path(at("log"), r.segment), r.frame + 100, 1);
+    log = open_noting(at("log"), &all);
+    c = sought(log, to_start);
+    walk_on(c, &all);
+    size_t i = 0;
+    while (!all.all[i].damage) i++;
+    uint64_t first = all.all[i].ordinal, behind = first + all.all[i].lost, last = all.all[all.count - 1].ordinal;
+    ck_assert(first > 0 && first <= 12 && behind > 12 && behind < last);
+    for (uint64_t from = 0; from <= last; from++)
+        for (uint64_t to = from + 1; to <= last + 1; to++) {
+            u9_bounds b = {.size = sizeof b, .from = from, .to = to, .until_us = U9_NOWHERE};
+            bool within = from < behind && to > first;
+            ck_assert_int_eq(u9_cursor_within(c, &b), U9_OK);
+            for (unsigned back = 0; back < 2; back++) {
+                size_t told = 0;
+                drop_events(&all);
+                if (back) ck_assert_int_eq(u9_cursor_seek(c, &to_end), U9_OK);
+                (back ? walk_back : walk_on)(c, &all);
+                for (size_t n = 0; n < all.count; n++) told += all.all[n].damage;
+                ck_assert_msg(told == within, "%llu to %llu, back %u: %zu", (unsigned long long)from, (unsigned long long)to, back, told);
+            }
+        }
+    u9_cursor_close(c);
+    close_log(log);
+    drop_events(&all);
+}
+END_TEST
+
+/* A key that was lost, or stood next to what was: what may have been at it, or behind, is told before what is left. */
+START_TEST(a_key_within_what_was_lost_is_in_front_of_the_damage)
+{
+    uint8_t keys[TRIM_RECORDS][16];
+    u9_record r;
+    make_row_of_segments(at("log"));
+    u9_log *log = open_reader(at("log"));
+    u9_cursor *c = sought(log, to_start);
+    uint64_t frame = 0, segment = 0;
+    for (unsigned i = 0; i < TRIM_RECORDS; i++) {
+        r = next_of(c);
+        memcpy(keys[i], r.key.data, sizeof keys[i]);
+        if (i == 12) frame = r.frame, segment = r.segment;
+    }
+    u9_cursor_close(c);
+    close_log(log);
+    flip_bit(segment_path(at("log"), segment), frame + 100, 1);
+    log = open_reader(at("log"));
+    c = sought(log, to_start);
+    while (u9_cursor_next(c, &r) == U9_OK) continue;
+    uint64_t first = u9_cursor_damage(c)->ordinal, behind = first + u9_cursor_damage(c)->lost;
+    for (uint64_t n = first; n <= behind; n++) {
+        u9_seek to = {.size = sizeof to, .kind = U9_SEEK_KEY, .key = {keys[n], 16}};
+        char line[U9_CURSOR_TEXT_SIZE];
+        ck_assert_int_eq(u9_cursor_seek(c, &to), U9_OK);
+        ck_assert_int_eq(u9_cursor_save(c, line, sizeof line), U9_OK);
+        ck_assert_int_eq(u9_cursor_next(c, &r), U9_CORRUPT);
+        ck_assert_uint_eq(u9_cursor_damage(c)->ordinal, first);
+        ck_assert_uint_eq(next_of(c).ordinal, behind);
+        u9i_cursor_line saved;
+        ck_assert_int_eq(u9i_cursor_line_parse(line, &saved, NULL), U9_OK);
+        ck_assert_uint_eq(saved.ordinal, first); /* of what comes next, if none is lost */
+    }
+    u9_cursor_close(c);
+    close_log(log);
+}
+END_TEST
+
 static void save(u9_cursor *c, char text[U9_CURSOR_TEXT_SIZE])
 {
     ck_assert_int_eq(u9_cursor_save(c, text, U9_CURSOR_TEXT_SIZE), U9_OK);
@@ -702,6 +779,8 @@ Suite *suite_seek(void)
     tcase_add_test(tc, a_key_is_found_by_its_order_and_record_keys_have_none);
     tcase_add_test(tc, bounds_hold_either_way);
     tcase_add_test(tc, the_end_of_bounds_is_behind_what_is_lost_in_front_of_it);
+    tcase_add_test(tc, damage_outside_of_the_bounds_is_not_told);
+    tcase_add_test(tc, a_key_within_what_was_lost_is_in_front_of_the_damage);
     tcase_add_test(tc, a_saved_cursor_goes_on_where_it_was);
     tcase_add_test(tc, a_cursor_at_the_end_is_saved_too);
     tcase_add_test(tc, a_saved_cursor_whose_records_were_trimmed_says_so_and_goes_on_with_what_is_kept);
