@@ -142,10 +142,9 @@ static u9_err propose_more(in_place *r, u9i_proposals *p, bool *found)
     p->changes = &more;
     err = u9i_propose(p, r->fault);
     u9i_source_close(&then);
-    size_t before = r->changes.count;
-    int sys = err == U9_OK ? u9i_changes_take(&r->changes, &more) : 0;
+    *found = false;
+    int sys = err == U9_OK ? u9i_changes_take(&r->changes, &more, U9_REPAIR_ZEROS, found) : 0;
     u9i_changes_release(&more);
-    *found = r->changes.count > before;
     return sys ? fail_in_place(r, sys, "remember what is to be mended") : err;
 }
 

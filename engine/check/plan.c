@@ -74,15 +74,36 @@ static int read_before(u9i_dir *dir, const u9i_change *p, uint64_t *size)
     return err;
 }
 
+/* The change has bytes of [begin, end) of the file. */
+static bool is_within(const u9i_change *p, const char *name, uint64_t begin, uint64_t end)
+{
+    return p->size > 0 && p->offset < end && begin < p->offset + p->size && strcmp(p->name, name) == 0;
+}
+
+bool u9i_changes_within(const u9i_changes *c, const char *name, uint64_t begin, uint64_t end)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (is_within(&c->list[i], name, begin, end)) return true;
+    return false;
+}
+
+void u9i_changes_drop(u9i_changes *c, const char *name, uint64_t begin, uint64_t end)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        if (is_within(&c->list[i], name, begin, end)) {
+            free(c->list[i].before);
+            continue;
+        }
+        c->sizes[kept] = c->sizes[i];
+        c->list[kept++] = c->list[i];
+    }
+    c->count = kept;
+}
+
 static bool is_taken(const u9i_changes *c, const u9i_change *n)
 {
-    for (size_t i = 0; i < c->count; i++) {
-        const u9i_change *p = &c->list[i];
-        if (p->size > 0 && strcmp(p->name, n->name) == 0 && p->offset < n->offset + n->size &&
-            n->offset < p->offset + p->size)
-            return true;
-    }
-    return false;
+    return u9i_changes_within(c, n->name, n->offset, n->offset + n->size);
 }
 
 int u9i_changes_add(u9i_changes *c, u9i_dir *dir, const char *name, uint64_t offset, const void *after, uint32_t size,
@@ -104,10 +125,35 @@ int u9i_changes_add(u9i_changes *c, u9i_dir *dir, const char *name, uint64_t off
     return err;
 }
 
-int u9i_changes_take(u9i_changes *c, u9i_changes *more)
+/* What stands in the file in place of `m`, which was read as `c` makes it. */
+static void restore_before(const u9i_changes *c, u9i_change *m)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const u9i_change *p = &c->list[i];
+        if (!is_within(p, m->name, m->offset, m->offset + m->size)) continue;
+        uint64_t from = p->offset > m->offset ? p->offset : m->offset;
+        uint64_t to = p->offset + p->size < m->offset + m->size ? p->offset + p->size : m->offset + m->size;
+        memcpy(m->before + (from - m->offset), p->before + (from - p->offset), (size_t)(to - from));
+    }
+}
+
+/* Zeros go over whatever else was to be made of these bytes. */
+static void clear_way(u9i_changes *c, u9i_changes *more, int zeros)
+{
+    for (size_t i = 0; i < more->count; i++)
+        if (more->list[i].kind == zeros) restore_before(c, &more->list[i]);
+    for (size_t i = 0; i < more->count; i++) {
+        const u9i_change *m = &more->list[i];
+        if (m->kind == zeros && m->size > 0) u9i_changes_drop(c, m->name, m->offset, m->offset + m->size);
+    }
+}
+
+int u9i_changes_take(u9i_changes *c, u9i_changes *more, int zeros, bool *any)
 {
     u9i_change *p;
     int err = 0;
+    *any = false;
+    clear_way(c, more, zeros);
     for (size_t i = 0; i < more->count && err == 0; i++) {
         const u9i_change *m = &more->list[i];
         if (m->size == 0 || is_taken(c, m)) continue;
@@ -119,6 +165,7 @@ int u9i_changes_take(u9i_changes *c, u9i_changes *more)
         p->after = bytes + m->size;
         memcpy(bytes, m->before, 2 * (size_t)m->size);
         c->sizes[c->count++] = more->sizes[i];
+        *any = true;
     }
     u9i_changes_release(more);
     changes_check(c);

@@ -49,8 +49,15 @@ int u9i_changes_rename(u9i_changes *changes, const char *name, const char *to, i
 /* Adds a file that was made, an index beside a segment: it was not there before. 0 or -ENOMEM. */
 int u9i_changes_made(u9i_changes *changes, const char *name, int kind);
 
-/* Takes the bytes that another list changes, and that this one does not; it is empty then. 0 or -ENOMEM. */
-int u9i_changes_take(u9i_changes *changes, u9i_changes *more);
+/* True if bytes of [begin, end) of the file are changed. Drops the changes of which that is so. */
+bool u9i_changes_within(const u9i_changes *changes, const char *name, uint64_t begin, uint64_t end);
+void u9i_changes_drop(u9i_changes *changes, const char *name, uint64_t begin, uint64_t end);
+
+/*
+ * Takes the bytes that another list, of the file as this one makes it, changes; it is empty then. Of bytes that both change
+ * this one's stay, but where zeros (`zeros` is their kind) come over them. *any: something was taken. 0 or -ENOMEM.
+ */
+int u9i_changes_take(u9i_changes *changes, u9i_changes *more, int zeros, bool *any);
 
 /*
  * True if no file that is to be changed has another name, unless `linked`, and nobody has it locked; else `why`.

@@ -103,24 +103,49 @@ typedef struct file_told {
     uint64_t begin, end; /* what is damaged behind its named end, last; end 0: nothing is */
 } file_told;
 
-static bool is_changed_from(const u9i_changes *c, const char *name, uint64_t from)
+/*
+ * How far what is told at told->begin reaches: where a frame that follows stands at the next block it is fill, and goes no
+ * further than was told; else nobody comes to what stands behind it, up to the file's last byte that is not zero. [R-8]
+ */
+static u9_err find_reach(u9i_proposals *p, const u9i_facts *f, const file_told *told, uint64_t *end)
 {
-    for (size_t i = 0; i < c->count; i++)
-        if (c->list[i].size > 0 && strcmp(c->list[i].name, name) == 0 && c->list[i].offset + c->list[i].size > from) return true;
-    return false;
+    u9i_file *file;
+    u9i_window *window = NULL;
+    u9i_frame frame;
+    u9i_zeros z;
+    uint64_t block = (told->begin + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
+    *end = 0;
+    if (u9i_file_open(p->source->dir, f->name, U9I_OPEN_READ, &file) != 0) return U9_OK;
+    u9_err err = u9i_windows_lend(&p->source->windows, &window);
+    if (err == U9_OK) {
+        u9i_window_turn(window, file, &f->secret);
+        err = u9i_window_at(window, block, f->size, &frame);
+        bool fill = err == U9_OK && block > told->begin && frame.trailer.previous < told->begin;
+        err = err == U9_OK || err == U9_CORRUPT ? u9i_window_zeros(window, told->begin, f->size, &z) : err;
+        if (err == U9_OK) *end = fill ? told->end : z.last;
+        u9i_window_turn(window, NULL, NULL);
+    }
+    u9i_windows_return(&p->source->windows, window);
+    u9i_file_close(file);
+    return err == U9_NOMEM ? err : U9_OK; /* what cannot be read stays as it is */
 }
 
 /*
- * Behind a named end stands no record: what is damaged there, and is not put right, may as well be zeros, as where a
- * seal was never written. But what was promised there, and is left out, is a line of the log. [R-8] [L-9]
+ * Behind a named end stands no record: what is damaged there, and is not put right, may as well be zeros with all that
+ * stands behind it, as where a seal was never written. But what was promised there, and is left out, is a line of the
+ * log. [R-8] [L-9] [U-4]
  */
 static u9_err propose_no_seal(u9i_proposals *p, const u9i_facts *f, const file_told *told, u9_fault *fault)
 {
-    u9_err err = U9_OK;
-    if (told->end == 0 || told->end - told->begin > SEAL_MAX || f->fork.end != 0 || is_changed_from(p->changes, f->name, told->begin))
-        return U9_OK;
-    for (uint64_t at = told->begin; at < told->end && err == U9_OK; at += U9I_BLOCK) {
-        u9_damage piece = {.begin = at, .end = told->end - at > U9I_BLOCK ? at + U9I_BLOCK : told->end};
+    uint64_t end = 0;
+    if (told->end == 0 || f->fork.end != 0 || u9i_changes_within(p->changes, f->name, told->begin, told->end)) return U9_OK;
+    u9_err err = find_reach(p, f, told, &end);
+    if (err != U9_OK) return u9i_fault(fault, err, U9I_AT(.path = p->source->path), "out of memory");
+    if (end <= told->begin || end - told->begin > SEAL_MAX) return U9_OK;
+    u9i_changes_drop(p->changes, f->name, told->begin, end);
+    for (uint64_t at = told->begin, next; at < end && err == U9_OK; at = next) {
+        next = (at / U9I_BLOCK + 1) * U9I_BLOCK;
+        u9_damage piece = {.begin = at, .end = next < end ? next : end};
         err = propose_zeros(p, f, &piece, fault);
     }
     return err;

@@ -314,6 +314,83 @@ START_TEST(the_header_of_an_index_frame_comes_back)
 }
 END_TEST
 
+/* A sealed segment, and of the frames behind its data the first: pages, root, u9end. */
+static size_t make_sealed_log(const char *log, seen_frame *frames, size_t max, size_t *first)
+{
+    static const uint8_t value[3000];
+    u9_options o = small_options();
+    o.segment_size = 65536;
+    u9_log *w = open_writer(log, &o);
+    for (unsigned i = 0; i < 60; i++) append_bytes(w, value, sizeof value);
+    close_log(w);
+    ck_assert_uint_ge(segments_in(log), 3);
+    size_t count = frames_in(segment_path(log, 2), frames, max);
+    *first = count;
+    while (*first > 0 && frames[*first - 1].count == 0) --*first;
+    ck_assert_uint_ge(count - *first, 3);
+    return count;
+}
+
+/* What is done to one of them. */
+typedef enum seal_harm { SPARED, MENDABLE, BEYOND_MENDING, WIPED_OUT, FILL_SOILED } seal_harm;
+
+static void harm_seal(const char *path, const seen_frame *f, uint64_t before, seal_harm harm)
+{
+    if (harm == MENDABLE) flip_bit(path, f->offset + 20, 2);
+    if (harm == BEYOND_MENDING || harm == WIPED_OUT) flip_bit(path, f->offset + 64 + 7, 3);
+    if (harm == WIPED_OUT) fill_bytes(path, f->offset, 64, 0xee);
+    if (harm == WIPED_OUT) fill_bytes(path, f->end - 96, 80, 0xee);
+    if (harm == FILL_SOILED) put_bytes(path, before + 16, "soil", 4);
+}
+
+/*
+ * {F20} [U-4] Behind a named end one repair mends all, or makes all zeros that stands from there on: a second one finds
+ * nothing, and nobody tells of anything.
+ */
+START_TEST(what_is_damaged_behind_a_named_end_takes_one_repair)
+{
+    static const struct {
+        seal_harm page, root, end;
+        bool whole; /* all of it can be put back */
+    } ways[] = {{MENDABLE, MENDABLE, MENDABLE, true},
+                {BEYOND_MENDING, SPARED, SPARED, false},
+                {WIPED_OUT, SPARED, SPARED, false},
+                {SPARED, BEYOND_MENDING, SPARED, false},
+                {SPARED, SPARED, WIPED_OUT, false},
+                {BEYOND_MENDING, BEYOND_MENDING, BEYOND_MENDING, false},
+                {WIPED_OUT, WIPED_OUT, SPARED, false},
+                {MENDABLE, BEYOND_MENDING, MENDABLE, false},
+                {BEYOND_MENDING, MENDABLE, MENDABLE, false},
+                {FILL_SOILED, SPARED, SPARED, true},
+                {FILL_SOILED, BEYOND_MENDING, MENDABLE, false},
+                {FILL_SOILED, MENDABLE, SPARED, true}};
+    seen_frame frames[64];
+    size_t first;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        uint8_t damaged[16], undone[16];
+        remove_log(at("log"));
+        remove_log(at("whole"));
+        size_t count = make_sealed_log(at("log"), frames, 64, &first);
+        const char *path = segment_path(at("log"), 2);
+        copy_log(at("log"), at("whole"));
+        harm_seal(path, &frames[first], frames[first - 1].end, ways[i].page);
+        harm_seal(path, &frames[count - 2], frames[count - 3].end, ways[i].root);
+        harm_seal(path, &frames[count - 1], frames[count - 2].end, ways[i].end);
+        picture(at("log"), damaged);
+        u9_repair_report r = repair(at("log"), (u9_repair_options){.all = 1});
+        ck_assert_msg(r.steps > 0 && r.then == U9_V_CLEAN, "way %zu: %d", i, r.then);
+        if (ways[i].whole) expect_same_segments(at("log"), at("whole"));
+        seen *s = look(at("log"));
+        ck_assert_msg(s->report.verdict == U9_V_CLEAN && s->count == 60, "way %zu: %d", i, s->report.verdict);
+        forget(s);
+        ck_assert_msg(repair(at("log"), (u9_repair_options){.all = 1}).steps == 0, "way %zu", i);
+        undo(at("log"));
+        picture(at("log"), undone);
+        ck_assert_msg(memcmp(damaged, undone, sizeof damaged) == 0, "way %zu", i);
+    }
+}
+END_TEST
+
 /* As often as it takes, as a person would; each time by a process of its own. */
 static void repair_until_done(const char *log, u9_repair_options o)
 {
@@ -1134,6 +1211,7 @@ Suite *suite_in_place(void)
     tcase_add_test(c, who_has_the_log_while_indexes_are_made_is_left_in_peace);
     tcase_add_test(c, a_log_that_somebody_writes_to_is_left_alone);
     tcase_add_test(c, the_header_of_an_index_frame_comes_back);
+    tcase_add_test(c, what_is_damaged_behind_a_named_end_takes_one_repair);
     tcase_add_test(c, a_file_with_another_name_is_changed_only_when_that_is_said);
     tcase_add_test(c, a_file_that_was_changed_since_is_not_undone);
     tcase_add_loop_test(c, what_is_not_as_it_was_left_is_not_undone, 0, 4);
