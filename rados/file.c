@@ -316,7 +316,7 @@ int u9r_open_file(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file *
     memcpy(f->name, name, strlen(name) + 1);
     int err = mode == U9I_OPEN_CREATE ? make_file(f) : u9r_entry_get(u9r_env_of_dir(d), d->oid, name, &f->entry);
     if (err == 0 && f->entry.kind != 'f') err = -EINVAL;
-    if (err == 0 && mode == U9I_OPEN_WRITE) err = open_to_write(f);
+    if (err == 0 && (mode == U9I_OPEN_WRITE || mode == U9I_OPEN_OWN)) err = open_to_write(f);
     if (err != 0) {
         free(f);
         return err;

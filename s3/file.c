@@ -19,7 +19,7 @@ enum { ASK = 2 << 20, ROW = 1 << 20, AHEAD = 16 << 20, ASKS = 64, BESIDE = 24, R
 int u9s_open_file(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_file **out)
 {
     u9s_dir *d = u9s_dir_of(dir);
-    if (mode == U9I_OPEN_WRITE) return -EROFS;
+    if (mode == U9I_OPEN_WRITE || mode == U9I_OPEN_OWN) return -EROFS;
     u9s_file *f = calloc(1, sizeof *f);
     if (f == NULL) return -ENOMEM;
     f->file.env = dir->env;

@@ -494,7 +494,7 @@ static const struct argp_option option_table[] = {
     {NULL, 'p', 0, 0, "With --repair: mend what changes nothing that readers see; make missing indexes", 0},
     {NULL, 'y', 0, 0, "With --repair: mend all, also what brings records back", 0},
     {"heal", HEAL, "TIME", OPTION_ARG_OPTIONAL, "With --repair: look for flipped bits in payloads, for TIME at most (60s)", 0},
-    {"linked", LINKED, 0, 0, "With --repair and --undo: also files with other names (hard links), which change with it", 0},
+    {"linked", LINKED, 0, 0, "With --repair and --undo: also files with other names (hard links), which change with it, and what symbolic links lead to", 0},
     {"undo", UNDO, 0, 0, "Put back what the last --repair changed", 0},
     {"accept-loss", ACCEPT, 0, 0, "With --repair: give up for good what the mark of LOG promises and is not there, and accept ends that are UNKNOWN", 0},
     {"carve", CARVE, "OUT", 0, "Find the logs in LOG, any file (a disk image) or directory of files, and write each to a "

@@ -40,11 +40,11 @@ static const char *const sentences[] = {
     [U9_REPAIR_INDEX] = "an index, by which keys are found",
 };
 
-/* What a snapshot shares would be changed with the log. [U-1] */
+/* What a snapshot shares, or a link leads to, would be changed with the log. [U-1] */
 static bool has_other_names(const u9_repair_step *s)
 {
     struct stat st;
-    return s->kind != U9_REPAIR_INDEX && s->to == NULL && stat(s->path, &st) == 0 && st.st_nlink > 1;
+    return s->kind != U9_REPAIR_INDEX && s->to == NULL && lstat(s->path, &st) == 0 && (st.st_nlink > 1 || S_ISLNK(st.st_mode));
 }
 
 static void on_step(void *ctx, const u9_repair_step *s)
@@ -85,11 +85,11 @@ static void end_progress(const tool_repair *r)
     if (r->heal_ms > 0 && !r->quiet && isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
 }
 
-/* Files with other names, in a snapshot as a rule. */
+/* Files with other names, in a snapshot as a rule, and symbolic links. */
 static void say_linked(const u9_fault *fault)
 {
     if (fault->err == U9_STATE && strcmp(fault->rule, "U-1") == 0)
-        tool_say(0, "with --linked all its names are changed at once; a copy of the log (cp -R) is changed by itself");
+        tool_say(0, "with --linked all its names are changed at once, or what it leads to; a copy of the log (cp -RL) is changed by itself");
 }
 
 static void put_tries(const tool_repair *t, const u9_repair_report *r)

@@ -97,6 +97,16 @@ static void note_trimmed(in_place *r)
     u9i_catalog_unref(catalog);
 }
 
+/* Nothing that has other names, that is a symbolic link, or that somebody writes to, is changed. */
+static u9_err refuse_linked(in_place *r)
+{
+    char path[4400];
+    if (u9i_changes_allowed(&r->changes, r->source.dir, r->options.linked != 0)) return U9_OK;
+    return u9i_fault(r->fault, U9_STATE,
+                     U9I_AT(.path = u9i_source_path(&r->source, r->changes.where, path, sizeof path), .rule = "U-1"),
+                     "%s", r->changes.why);
+}
+
 /* An earlier run was broken off: it is brought to its end, in its own direction. */
 static u9_err finish_earlier(in_place *r)
 {
@@ -107,6 +117,8 @@ static u9_err finish_earlier(in_place *r)
                          "an earlier repair was broken off: a repair that changes something brings it to its end first, or an undo");
     if (sys == 0 && u9i_changes_unfinished(&r->changes)) {
         note_trimmed(r);
+        u9_err err = refuse_linked(r);
+        if (err != U9_OK) return err;
         sys = u9i_changes_going_back(&r->changes) ? u9i_changes_undo(&r->changes, r->source.dir)
                                                   : u9i_changes_apply(&r->changes, r->source.dir);
         r->report.finished = sys == 0;
@@ -217,16 +229,6 @@ static u9_err judge_plan(in_place *r)
     return u9i_fault(r->fault, U9_CORRUPT, U9I_AT(.path = r->path, .rule = "U-1"),
                      "nothing was changed: the mended log would not have record %llu as it is now",
                      (unsigned long long)j.ordinal);
-}
-
-/* Nothing that has other names, or that somebody writes to, is changed. */
-static u9_err refuse_linked(in_place *r)
-{
-    char path[4400];
-    if (u9i_changes_allowed(&r->changes, r->source.dir, r->options.linked != 0)) return U9_OK;
-    return u9i_fault(r->fault, U9_STATE,
-                     U9I_AT(.path = u9i_source_path(&r->source, r->changes.where, path, sizeof path), .rule = "U-1"),
-                     "%s", r->changes.why);
 }
 
 static u9_err carry_out_plan(in_place *r)

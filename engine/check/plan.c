@@ -217,24 +217,44 @@ static bool refuse_change(u9i_changes *c, const char *name, const char *why)
     return false;
 }
 
-/* Nobody writes to it: also not one who was killed, and whose requests are under way. [W-1] */
-static bool is_free(u9i_dir *dir, const char *name)
+/* What the file of a change is called when all is done. */
+static const char *name_then(const u9i_changes *c, const u9i_change *p)
 {
+    for (size_t i = 0; i < c->count; i++)
+        if (is_renaming(&c->list[i]) && strcmp(c->list[i].name, p->name) == 0) return c->list[i].to;
+    return p->name;
+}
+
+/* What it is called in this stage, but between names. */
+static const char *name_now(const u9i_changes *c, const u9i_change *p)
+{
+    return c->stage == U9I_PLAN_DONE ? name_then(c, p) : p->name;
+}
+
+/*
+ * What is in the way of a change; NULL: nothing. A link may lead out of the log, wherever somebody wants bytes changed that
+ * whoever repairs may write. A writer counts also if it was killed, and its requests are under way. [L-1] [W-1]
+ */
+static const char *refusal_of(const u9i_change *p, u9i_dir *dir, const char *name, bool linked)
+{
+    u9i_stamp stamp;
     u9i_file *file;
-    if (u9i_file_open(dir, name, U9I_OPEN_WRITE, &file) != 0) return true; /* writing will say why */
-    int err = u9i_file_lock(file);
+    if (p->size > 0 && !linked && u9i_dir_stat(dir, name, &stamp) == 0 && stamp.links > 1)
+        return "the file has other names (hard links), as in a snapshot, which would be changed with it";
+    int err = u9i_file_open(dir, name, p->size > 0 && !linked ? U9I_OPEN_OWN : U9I_OPEN_WRITE, &file);
+    if (err == -ELOOP && !linked) return "the file is a symbolic link: what it leads to would be changed";
+    if (err != 0) return NULL; /* writing will say why */
+    err = u9i_file_lock(file);
     u9i_file_close(file);
-    return err == 0;
+    return err == 0 ? NULL : "a writer is at work on this file";
 }
 
 bool u9i_changes_allowed(u9i_changes *c, u9i_dir *dir, bool linked)
 {
-    u9i_stamp stamp;
+    c->linked = linked;
     for (size_t i = 0; i < c->count; i++) {
-        const u9i_change *p = &c->list[i];
-        if (p->size > 0 && !linked && u9i_dir_stat(dir, p->name, &stamp) == 0 && stamp.links > 1)
-            return refuse_change(c, p->name, "the file has other names (hard links), as in a snapshot, which would be changed with it");
-        if (!is_free(dir, p->name)) return refuse_change(c, p->name, "a writer is at work on this file");
+        const char *name = name_now(c, &c->list[i]), *why = refusal_of(&c->list[i], dir, name, linked);
+        if (why) return refuse_change(c, name, why);
     }
     return true;
 }
@@ -410,10 +430,25 @@ static int decode_changes(u9i_changes *c, const uint8_t *bytes, size_t total)
     return err;
 }
 
+/* An index that a killed call was making [K-4], and that nobody makes now: who does has it locked. */
+static int sweep_partial(void *ctx, const char *name)
+{
+    static const char partial[] = ".u9x.partial";
+    u9i_dir *dir = ctx;
+    u9i_file *file;
+    size_t n = strlen(name), end = sizeof partial - 1;
+    if (n < end || strcmp(name + n - end, partial) != 0 || strncmp(name, dir->single, strlen(dir->single)) != 0) return 0;
+    if (u9i_file_open(dir, name, U9I_OPEN_OWN, &file) != 0) return 0;
+    if (u9i_file_lock(file) == 0) (void)u9i_dir_remove(dir, name);
+    u9i_file_close(file);
+    return 0;
+}
+
 void u9i_changes_sweep(u9i_dir *dir)
 {
     unsigned last;
     char fresh[U9I_NAME_MAX + 1];
+    (void)u9i_dir_list(dir, sweep_partial, dir);
     if (find_newest_saved(dir, &last) != 0) return;
     for (unsigned number = last; number <= last + 1; number++)
         if (name_saved(dir, number, ".new", fresh)) (void)u9i_dir_remove(dir, fresh); /* there is none, as a rule */
@@ -429,7 +464,12 @@ int u9i_changes_load(u9i_changes *c, u9i_dir *dir)
     int err = find_newest_saved(dir, &last);
     if (err != 0 || last == 0) return err;
     if (!name_saved(dir, last, "", name)) return -ENAMETOOLONG;
-    err = u9i_file_open(dir, name, U9I_OPEN_READ, &file);
+    err = u9i_file_open(dir, name, U9I_OPEN_OWN, &file); /* its stage is written over */
+    if (err == -ELOOP) {
+        (void)refuse_change(c, name, "the file with the bytes that were saved is a symbolic link: it undoes nothing");
+        return -EBADMSG;
+    }
+    if (err != 0) err = u9i_file_open(dir, name, U9I_OPEN_READ, &file);
     if (err != 0) return err;
     err = u9i_file_size(file, &total);
     if (err == 0 && total > UINT64_C(1) << 32) err = -EBADMSG;
@@ -452,7 +492,7 @@ static int enter_stage(u9i_changes *c, u9i_dir *dir, u9i_plan_stage stage)
     u9i_file *file;
     uint8_t *block = u9i_pages(U9I_BLOCK);
     if (block == NULL) return -ENOMEM;
-    int err = u9i_file_open(dir, c->saved, U9I_OPEN_WRITE, &file);
+    int err = u9i_file_open(dir, c->saved, U9I_OPEN_OWN, &file);
     if (err == 0) {
         err = u9i_read_exactly(file, 0, block, U9I_BLOCK);
         if (err == 0) {
@@ -499,20 +539,6 @@ static size_t block_bytes(const u9i_change *p)
 static bool has_size(uint64_t now, uint64_t before)
 {
     return now == before || now == change_block_end(before);
-}
-
-/* What the file of a change is called when all is done. */
-static const char *name_then(const u9i_changes *c, const u9i_change *p)
-{
-    for (size_t i = 0; i < c->count; i++)
-        if (is_renaming(&c->list[i]) && strcmp(c->list[i].name, p->name) == 0) return c->list[i].to;
-    return p->name;
-}
-
-/* What it is called in this stage, but between names. */
-static const char *name_now(const u9i_changes *c, const u9i_change *p)
-{
-    return c->stage == U9I_PLAN_DONE ? name_then(c, p) : p->name;
 }
 
 bool u9i_changes_trimmed(const u9i_changes *c, u9i_dir *dir, const u9i_change *p)
@@ -576,7 +602,7 @@ static int change_bytes(const u9i_changes *c, u9i_dir *dir, size_t i, const uint
 {
     u9i_file *file;
     if (u9i_changes_trimmed(c, dir, &c->list[i])) return 0;
-    int err = u9i_file_open(dir, c->list[i].name, U9I_OPEN_WRITE, &file);
+    int err = u9i_file_open(dir, c->list[i].name, c->linked ? U9I_OPEN_WRITE : U9I_OPEN_OWN, &file);
     if (err != 0) return err;
     err = u9i_file_lock(file);
     if (err == 0) err = write_change(&c->list[i], c->sizes[i], file, bytes);

@@ -29,6 +29,7 @@ typedef struct u9i_changes {
     uint64_t *sizes;    /* of each one's file, before */
     size_t count, room;
     u9i_plan_stage stage;
+    bool linked; /* also what a symbolic link leads to is changed */
     char saved[U9I_NAME_MAX + 1]; /* the file's name, once there is one */
     uint64_t kept;      /* number of the first segment that is kept: of a lower one a file that is not here was trimmed, and nothing
                          * is to be done in it; 0: none was [L-10] */
@@ -60,8 +61,8 @@ void u9i_changes_drop(u9i_changes *changes, const char *name, uint64_t begin, ui
 int u9i_changes_take(u9i_changes *changes, u9i_changes *more, int zeros, bool *any);
 
 /*
- * True if no file that is to be changed has another name, unless `linked`, and nobody has it locked; else `why`.
- * Renaming alone does not count.
+ * True if no file that is to be changed has another name or is a symbolic link, unless `linked`, and nobody has it locked;
+ * else `why`. Renaming alone does not count. Without this no symbolic link is followed where bytes are changed.
  */
 bool u9i_changes_allowed(u9i_changes *changes, u9i_dir *dir, bool linked);
 
@@ -71,7 +72,7 @@ int u9i_changes_save(u9i_changes *changes, u9i_dir *dir);
 /* Saves them once more, by the same name or a new one, now that all of it is done. 0 or a negative errno. */
 int u9i_changes_save_done(u9i_changes *changes, u9i_dir *dir);
 
-/* Removes what a call that was broken off had begun to save, and which nothing names. */
+/* Removes what a call that was broken off had begun to save, or an index that it was making, and which nothing names. */
 void u9i_changes_sweep(u9i_dir *dir);
 
 /* The newest that is saved beside this log; count 0: none. -EBADMSG: it is damaged. */

@@ -45,7 +45,8 @@ typedef struct u9i_file {
 typedef enum u9i_open_mode {
     U9I_OPEN_READ,
     U9I_OPEN_WRITE, /* an existing file, for writing and reading */
-    U9I_OPEN_CREATE /* a new file: -EEXIST if there is one; mode 0600 less umask */
+    U9I_OPEN_CREATE, /* a new file: -EEXIST if there is one; mode 0600 less umask */
+    U9I_OPEN_OWN     /* as WRITE, and the directory's own: -ELOOP if the name is a symbolic link */
 } u9i_open_mode;
 
 /* What a name stands for, without opening it. Two looks at an unchanged file are equal in every field. */

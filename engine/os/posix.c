@@ -259,7 +259,7 @@ static int open_file(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_fil
 {
     static const int flags[] = {
         [U9I_OPEN_READ] = O_RDONLY, [U9I_OPEN_WRITE] = O_RDWR,
-        [U9I_OPEN_CREATE] = O_RDWR | O_CREAT | O_EXCL};
+        [U9I_OPEN_CREATE] = O_RDWR | O_CREAT | O_EXCL, [U9I_OPEN_OWN] = O_RDWR | O_NOFOLLOW};
     u9i_posix_file *f = calloc(1, sizeof *f);
     if (f == NULL) return -ENOMEM;
     f->file.env = dir->env;
@@ -287,7 +287,7 @@ static int open_for_ring(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i
     u9i_posix_file *f = (u9i_posix_file *)*out;
     (void)fcntl(f->fd, F_SETFL, 0);
     if (mode != U9I_OPEN_READ)
-        f->direct = openat(of_dir(dir)->fd, name, O_WRONLY | O_DIRECT | O_CLOEXEC);
+        f->direct = openat(of_dir(dir)->fd, name, O_WRONLY | O_DIRECT | O_CLOEXEC | (mode == U9I_OPEN_OWN ? O_NOFOLLOW : 0));
     return 0; /* without direct I/O the page cache does */
 }
 

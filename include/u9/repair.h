@@ -53,7 +53,8 @@ typedef struct u9_repair_options {
     int dry;               /* not 0: nothing is changed, but all is found and judged */
     int all;               /* not 0: also what brings records back; 0: only steps that are safe */
     int indexes;           /* not 0: where an index is missing, or cannot be used, the file beside the segment is made anew */
-    int linked;            /* not 0: also files that have other names (hard links), all of which are changed with it */
+    int linked;            /* not 0: also files that have other names (hard links), all of which are changed with it, and
+                            * symbolic links, by which what they lead to is */
     uint64_t heal_ms;      /* look for flipped bits in payloads for so long at most; 0: not at all */
     u9_progress_fn *on_progress; /* now and then while it does: milliseconds of that, of heal_ms; not 0 stops: U9_STATE,
                                   * and nothing was changed. May be NULL */
@@ -82,7 +83,8 @@ typedef struct u9_repair_report {
  * was, as it should be, or some of both; the next call brings it to its end. A file of saved bytes stays until u9_undo.
  * *report is filled also where it fails once the log was opened: steps that are not 0 were done, and only an index could
  * not be made, or noted.
- * Errors: U9_LOCKED (somebody writes to the log), U9_STATE (a file has other names, and options.linked is 0; or a log
+ * Errors: U9_LOCKED (somebody writes to the log), U9_STATE (a file has other names or is a
+ * symbolic link, and options.linked is 0; or a log
  * whose repair was broken off was changed since, or is to be finished first, and options.dry is not 0; nothing was
  * changed, and the fault says where; or stopped), U9_CORRUPT (nothing
  * here is a log; or the repaired log would not hold all that it holds now: nothing was changed), U9_IO, U9_NOMEM, U9_ARG,
@@ -95,8 +97,9 @@ U9_API U9_MUST_CHECK u9_err u9_repair(const char *path, const u9_repair_options 
  * Puts back what the last repair changed that was not undone yet, byte for byte, and removes its file of saved bytes.
  * Indexes that it made go with that; one that could not be used and was replaced does not come back. *steps (may be
  * NULL) is how many changes were undone, indexes not among them. In segments that were trimmed since there is nothing to
- * undo: the rest is, and *fault (err U9_OK, text not empty) says how many changes that leaves out. Errors: U9_ABSENT (nothing is saved), U9_STATE (a file was changed since, or has other names,
- * which would be changed with it, and `linked` is 0: nothing was done), U9_LOCKED, U9_CORRUPT (the saved bytes are
+ * undo: the rest is, and *fault (err U9_OK, text not empty) says how many changes that leaves out. Errors: U9_ABSENT (nothing
+ * is saved), U9_STATE (a file was changed since, has other names,
+ * which would be changed with it, or is a symbolic link, and `linked` is 0: nothing was done), U9_LOCKED, U9_CORRUPT (the saved bytes are
  * damaged), U9_IO, U9_NOMEM, U9_ARG. [U-3]
  */
 U9_API U9_MUST_CHECK u9_err u9_undo(const char *path, const char *io, int linked, uint64_t *steps, u9_fault *fault);

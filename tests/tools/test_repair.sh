@@ -111,6 +111,18 @@ refuses() {
     ends 8 'hard links' 'a file with another name is not changed' "$fsck" --repair -p linked
     claim 'and what would change it is said' grep -q 'with --linked all its names are changed at once' err
     ends 1 'mended' 'but with --linked' "$fsck" --repair -p --linked linked
+    cp -R whole led
+    flip "$(segment led 1)" 3
+    mv "$(segment led 1)" victim
+    cp victim before
+    ln -s ../victim led/0000000000000001.u9
+    ends 4 'next: u9fsck --repair --linked -p led' 'so it is for a symbolic link' "$fsck" --repair led
+    ends 8 'symbolic link' 'what that leads to is not changed' "$fsck" --repair -y led
+    claim 'not a byte of it' cmp victim before
+    ends 1 'mended' 'but with --linked' "$fsck" --repair -y --linked led
+    ends 8 'symbolic link' 'nor is it undone' "$fsck" --undo led
+    ends 1 'as before' 'but with --linked' "$fsck" --undo --linked led
+    claim 'byte for byte' cmp victim before
     cp -R whole live
     flip "$(segment live 1)" 3
     mkfifo pipe

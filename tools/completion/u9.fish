@@ -289,7 +289,7 @@ complete -c u9fsck -l heal -d 'With --repair: look for flipped bits in payloads,
 complete -c u9fsck -l html -r -F -d 'Write a page with the picture, what is damaged and what is lost to FILE, which must be new; - is standard output'
 complete -c u9fsck -l json -d 'A JSON object for each damage, then one that sums up'
 complete -c u9fsck -s 'j' -l jobs -x -d 'Check with N threads; as many as there are processors'
-complete -c u9fsck -l linked -d 'With --repair and --undo: also files with other names (hard links), which change with it'
+complete -c u9fsck -l linked -d 'With --repair and --undo: also files with other names (hard links), which change with it, and what symbolic links lead to'
 complete -c u9fsck -l map -d 'Draw the log: a cell for each stretch'
 complete -c u9fsck -l mark -r -F -d 'Prove that all up to LINE, which `u9 mark` printed (or FILE holds; - is standard input), is what was there'
 complete -c u9fsck -s 'n' -d 'With --repair: change nothing, say what could be mended (the default)'

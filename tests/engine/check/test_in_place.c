@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static u9_err run_repair(const char *log, u9_repair_options o, u9_repair_report *report, u9_fault *fault)
 {
@@ -68,6 +69,14 @@ static void expect_same_file(const char *a, const char *b)
     ck_assert_mem_eq(x, y, an);
     free(x);
     free(y);
+}
+
+static void copy_file_bytes(const char *from, const char *to)
+{
+    size_t n;
+    uint8_t *bytes = read_file(from, &n);
+    write_file(to, bytes, n);
+    free(bytes);
 }
 
 /* The segments of both logs are the same, names and bytes. */
@@ -1127,6 +1136,90 @@ START_TEST(void_bytes_do_not_come_back)
 }
 END_TEST
 
+/* A log on the real disk, of which the first segment is a symbolic link that leads out of it. */
+static void make_linked_log(void)
+{
+    session(at("log"), "a", 20, 2);
+    ck_assert_int_eq(rename(segment_path(at("log"), 1), at("elsewhere")), 0);
+    ck_assert_int_eq(symlink("../elsewhere", segment_path(at("log"), 1)), 0);
+}
+
+/* [U-1] [L-1] */
+START_TEST(what_a_symbolic_link_leads_to_is_changed_only_when_that_is_said)
+{
+    u9_fault fault;
+    u9_repair_report r;
+    make_linked_log();
+    copy_file_bytes(at("elsewhere"), at("whole"));
+    flip_bit(at("elsewhere"), 3, 5);
+    copy_file_bytes(at("elsewhere"), at("damaged"));
+    ck_assert_int_eq(run_repair(at("log"), (u9_repair_options){.all = 1}, &r, &fault), U9_STATE);
+    ck_assert_msg(strstr(fault.text, "symbolic link") != NULL, "%s", fault.text);
+    expect_same_file(at("elsewhere"), at("damaged"));
+    ck_assert_uint_eq(repair(at("log"), (u9_repair_options){.linked = 1}).steps, 1);
+    expect_same_file(at("elsewhere"), at("whole"));
+    ck_assert_int_eq(u9_undo(at("log"), io_of(at("log")), 0, NULL, &fault), U9_STATE);
+    ck_assert_msg(strstr(fault.text, "symbolic link") != NULL, "%s", fault.text);
+    expect_same_file(at("elsewhere"), at("whole"));
+    ck_assert_int_eq(u9_undo(at("log"), io_of(at("log")), 1, NULL, &fault), U9_OK);
+    expect_same_file(at("elsewhere"), at("damaged"));
+}
+END_TEST
+
+/*
+ * [U-1] [U-3] Saved bytes need no secret: who may write into the log's directory must not have others write elsewhere, be it
+ * by what is said to be unfinished, in either direction, or by saved bytes that stand elsewhere.
+ */
+START_TEST(what_is_unfinished_is_not_brought_to_its_end_through_a_symbolic_link)
+{
+    u9_fault fault;
+    u9_repair_report r;
+    u9i_changes c = {.count = 0};
+    u9i_dir *dir;
+    make_linked_log();
+    copy_file_bytes(at("elsewhere"), at("whole"));
+    ck_assert_int_eq(u9i_dir_open(&u9i_env_posix, at("log"), false, &dir), 0);
+    ck_assert_int_eq(u9i_changes_add(&c, dir, "0000000000000001.u9", 8, "evil", 4, U9_REPAIR_ZEROS), 0);
+    ck_assert_int_eq(u9i_changes_save(&c, dir), 0);
+    u9i_changes_release(&c);
+    u9i_dir_close(dir);
+    if (_i == 1) {
+        ck_assert_int_eq(rename(at("log/.repair-1"), at("saved")), 0);
+        ck_assert_int_eq(symlink("../saved", at("log/.repair-1")), 0);
+    }
+    ck_assert_int_eq(run_repair(at("log"), (u9_repair_options){.all = 1, .linked = _i}, &r, &fault), _i ? U9_CORRUPT : U9_STATE);
+    ck_assert_msg(strstr(fault.text, "symbolic link") != NULL, "%s", fault.text);
+    ck_assert_int_eq(u9_undo(at("log"), io_of(at("log")), _i, NULL, &fault), _i ? U9_CORRUPT : U9_STATE);
+    ck_assert_msg(strstr(fault.text, "symbolic link") != NULL, "%s", fault.text);
+    expect_same_file(at("elsewhere"), at("whole"));
+}
+END_TEST
+
+/* [K-4] What a killed call was making of an index goes with the next one; what somebody makes now stays. */
+START_TEST(an_index_that_was_half_made_is_swept_away)
+{
+    for (int way = 0; way < 3; way++) {
+        u9i_dir *dir = NULL;
+        u9i_file *file = NULL;
+        remove_log(at("log"));
+        make_log(at("log"));
+        break_magic(at("log"));
+        (void)repair(at("log"), (u9_repair_options){.all = 0});
+        write_file(at("log/0000000000000001.u9x.partial"), "half", 4);
+        if (way == 2) {
+            ck_assert_int_eq(u9i_dir_open(sim_env(), at("log"), false, &dir), 0);
+            ck_assert_int_eq(u9i_file_open(dir, "0000000000000001.u9x.partial", U9I_OPEN_WRITE, &file), 0);
+            ck_assert_int_eq(u9i_file_lock(file), 0);
+        }
+        if (way == 0) (void)repair(at("log"), (u9_repair_options){.all = 0});
+        else undo(at("log"));
+        ck_assert_msg(exists(at("log/0000000000000001.u9x.partial")) == (way == 2), "way %d", way);
+        if (file) u9i_file_close(file);
+        if (dir) u9i_dir_close(dir);
+    }
+}
+END_TEST
+
 /* {F20} */
 START_TEST(each_bit_of_a_payload_is_found)
 {
@@ -1231,10 +1324,16 @@ Suite *suite_in_place(void)
     tcase_add_test(c, a_change_after_which_numbers_run_backwards_does_not_fit);
     tcase_add_test(c, a_repair_behind_which_numbers_would_run_backwards_is_none);
     tcase_add_test(c, void_bytes_do_not_come_back);
+    tcase_add_test(c, an_index_that_was_half_made_is_swept_away);
     tcase_add_test(c, each_bit_of_a_payload_is_found);
     tcase_add_test(c, payloads_up_to_the_largest_are_searched);
     tcase_add_test(c, a_search_ends_with_its_time);
     suite_add_tcase(s, c);
+    TCase *links = tcase_create("links");
+    tcase_add_checked_fixture(links, fixture_setup, fixture_teardown);
+    tcase_add_test(links, what_a_symbolic_link_leads_to_is_changed_only_when_that_is_said);
+    tcase_add_loop_test(links, what_is_unfinished_is_not_brought_to_its_end_through_a_symbolic_link, 0, 2);
+    suite_add_tcase(s, links);
     TCase *cuts = tcase_create("cuts");
     tcase_set_timeout(cuts, 240);
     tcase_add_checked_fixture(cuts, fixture_setup_sim, fixture_teardown);
