@@ -2,7 +2,8 @@
  * engine/check/judged.c: see judged.h. [U-1]
  *
  * Two readers go judged_side by judged_side over the frames with records. Those that the log has now must come in the changed one,
- * in the same order, each with its own number, hash and place; others may come between, if their numbers do.
+ * in the same order, each with its own number, hash and place, unless they are void there; others may come between, if
+ * their numbers do.
  */
 #include "engine/check/judged.h"
 
@@ -41,11 +42,36 @@ static bool same_frame(const judged_side *a, const judged_side *b)
                   U9I_HASH_SIZE) == 0;
 }
 
+/*
+ * The frame of `b` is one that the changed log proves to be void: a u9open that is no more damaged there, and is valid by
+ * its hashes, ends the segment in front of it, where nothing ends it now; and nothing behind that end was promised. [L-3]
+ */
+static bool is_void_then(const judged_side *b, const judged_side *t)
+{
+    const u9i_facts *now = u9i_reader_facts(&b->reader);
+    if (now->named) return false;
+    for (size_t i = 0; i < t->reader.catalog->count; i++) {
+        const u9i_facts *f = u9i_catalog_facts(t->reader.catalog, i);
+        if (!u9i_facts_on_row(f) || memcmp(f->secret.boundary, now->secret.boundary, U9I_HASH_SIZE) != 0) continue;
+        return f->named && b->reader.frame->offset >= f->at.offset && f->fork.end == 0;
+    }
+    return false;
+}
+
+/* The next frame with records that is to come in the changed log, too. */
+static u9_err next_kept(judged_side *b, const judged_side *t, u9_fault *fault)
+{
+    u9_err err;
+    do err = next_frame(b, fault);
+    while (err == U9_OK && b->step == U9I_STEP_FRAME && is_void_then(b, t));
+    return err;
+}
+
 static u9_err compare_sides(judged_side *b, judged_side *t, u9i_judgement *out, u9_fault *fault)
 {
     uint64_t next = 0;   /* the first number that none before has */
     bool regained = false; /* the frame before is one that comes back */
-    u9_err err = next_frame(b, fault);
+    u9_err err = next_kept(b, t, fault);
     out->fits = true;
     while (err == U9_OK && out->fits && (err = next_frame(t, fault)) == U9_OK && t->step == U9I_STEP_FRAME) {
         uint64_t ordinal = t->reader.frame->trailer.ordinal;
@@ -56,7 +82,7 @@ static u9_err compare_sides(judged_side *b, judged_side *t, u9i_judgement *out, 
         regained = !same;
         if (same) out->records += t->reader.count;
         else out->regained += t->reader.count;
-        if (same) err = next_frame(b, fault);
+        if (same) err = next_kept(b, t, fault);
     }
     if (err == U9_OK && out->fits && b->step == U9I_STEP_FRAME) {
         out->fits = false;

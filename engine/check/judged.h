@@ -9,9 +9,10 @@
 typedef struct u9i_judgement {
     u9_verdict before, then;
     uint64_t damages_before, damages_then;
-    uint64_t records;    /* that are read before */
+    uint64_t records;    /* that are read before, and then */
     uint64_t regained;   /* that are read then, and were not */
-    bool fits;           /* all records that are read before are read then, none of them in another place or twice */
+    bool fits;           /* all records that are read before are read then, none of them in another place or twice, but for
+                          * those that prove to be void */
     uint64_t ordinal;    /* not fits: the first record at which that is not so */
 } u9i_judgement;
 

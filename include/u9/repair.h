@@ -64,7 +64,7 @@ typedef struct u9_repair_report {
     size_t size;             /* set by the caller: sizeof(u9_repair_report) */
     uint64_t steps;          /* that were done, all of them durably, or would be (dry); indexes are not among them */
     uint64_t left;           /* that could be done with `all` */
-    uint64_t records;        /* that are read before */
+    uint64_t records;        /* that are read before, and then: all but those that a mended u9open proves to be void */
     uint64_t regained;       /* that are read then, and were not */
     u9_verdict before, then; /* the worst that is told of the log */
     uint64_t damages_before, damages_then; /* how often UNKNOWN or CORRUPT is */

@@ -1136,6 +1136,56 @@ START_TEST(void_bytes_do_not_come_back)
 }
 END_TEST
 
+/*
+ * [U-1] A session went on behind a torn end. The header of its u9open is damaged, so that what is void shows; that is mended,
+ * and what is void goes. But if it was promised, it is a line of the log, which no repair takes out of what is read. [L-9]
+ */
+START_TEST(what_a_mended_u9open_proves_to_be_void_may_go)
+{
+    u9_fault fault;
+    u9_repair_report r;
+    uint8_t before[16], after[16];
+    const bool promised = _i == 1;
+    forged_segment one = forge_begin(1, 5, NULL, U9I_TAIL_NONE);
+    forge_records(&one, "kept", 2);
+    forged_segment two = forge_begin(2, 6, &one, U9I_TAIL_TORN);
+    forge_records(&two, "next", 3);
+    forge_end(&two, U9I_END_CLOSING);
+    forge_records(&one, "void", 1);
+    forge_records(&one, "gone", 1);
+    if (promised) forge_promise(&one);
+    forge_save(&one, at("whole"));
+    forge_save(&two, at("whole"));
+    for (unsigned i = 0; i < 16; i++) two.bytes[32 + i] ^= 0xee;
+    forge_save(&one, at("log"));
+    forge_save(&two, at("log"));
+    picture(at("log"), before);
+    seen *s = look(at("log"));
+    ck_assert_uint_eq(s->count, 7); /* with what is void, and its ordinals twice */
+    forget(s);
+    u9_err err = run_repair(at("log"), (u9_repair_options){.all = 1}, &r, &fault);
+    ck_assert_msg(err == (promised ? U9_CORRUPT : U9_OK), "%d: %s", err, fault.text);
+    if (promised) {
+        ck_assert_str_eq(fault.rule, "U-1");
+    } else {
+        ck_assert_uint_eq(r.steps, 1);
+        ck_assert_uint_eq(r.records, 5);
+        ck_assert_uint_eq(r.regained, 0);
+        expect_same_segments(at("log"), at("whole"));
+        s = look(at("log"));
+        ck_assert_uint_eq(s->count, 5);
+        ck_assert_int_eq(s->report.verdict, U9_V_CLEAN);
+        ck_assert(!has_text(s, "void2") && has_text(s, "next4"));
+        forget(s);
+        undo(at("log"));
+    }
+    picture(at("log"), after);
+    ck_assert_mem_eq(before, after, sizeof before);
+    forge_free(&one);
+    forge_free(&two);
+}
+END_TEST
+
 /* A log on the real disk, of which the first segment is a symbolic link that leads out of it. */
 static void make_linked_log(void)
 {
@@ -1324,6 +1374,7 @@ Suite *suite_in_place(void)
     tcase_add_test(c, a_change_after_which_numbers_run_backwards_does_not_fit);
     tcase_add_test(c, a_repair_behind_which_numbers_would_run_backwards_is_none);
     tcase_add_test(c, void_bytes_do_not_come_back);
+    tcase_add_loop_test(c, what_a_mended_u9open_proves_to_be_void_may_go, 0, 2);
     tcase_add_test(c, an_index_that_was_half_made_is_swept_away);
     tcase_add_test(c, each_bit_of_a_payload_is_found);
     tcase_add_test(c, payloads_up_to_the_largest_are_searched);
