@@ -134,6 +134,16 @@ static void note_unsigned(u9i_checker *c)
     u9i_checker_note_unsigned(c, u9i_reader_facts(r), r->iterator.judge.bound, 0);
 }
 
+void u9i_checker_witness(u9i_witness *w, const u9i_reader *r, u9i_step step)
+{
+    if (step == U9I_STEP_FRAME || (step == U9I_STEP_DAMAGE && r->damage.reason == U9_R_BODY))
+        u9i_witness_frame(w, u9i_reader_facts(r), r->frame);
+    if (step != U9I_STEP_DAMAGE || r->damage.reason != U9_R_TRIMMED) return;
+    bool ends = r->index == r->catalog->count;
+    bool within = r->ranged && u9i_catalog_facts(r->catalog, r->range_first)->number == r->damage.segment;
+    u9i_witness_trimmed(w, r->damage.segment, within ? r->range_begin : 0, ends ? U9_NOWHERE : u9i_reader_facts(r)->number);
+}
+
 /* The frame goes to the run that it continues, or begins one. */
 static void note_intact(u9i_checker *c, const u9i_reader *r)
 {
@@ -205,8 +215,7 @@ static u9_err run_check(u9i_checker *c, u9_fault *fault)
         if (err == U9_OK && step == U9I_STEP_END) break;
         if (err == U9_OK && step == U9I_STEP_FRAME && !u9i_stretch_keep_keys(r, &c->keys)) continue;
         if (err == U9_OK && r->reading) last = r->catalog->segments[r->index];
-        if (err == U9_OK && (step == U9I_STEP_FRAME || (step == U9I_STEP_DAMAGE && r->damage.reason == U9_R_BODY)))
-            u9i_witness_frame(&c->witness, u9i_reader_facts(r), r->frame);
+        if (err == U9_OK) u9i_checker_witness(&c->witness, r, step);
         if (err == U9_OK) err = take_step(c, step, fault);
         if (err == U9_OK) err = u9i_checker_progress(c, fault);
         if (err != U9_OK) return err;

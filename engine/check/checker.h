@@ -68,6 +68,9 @@ void u9i_checker_run_ends(u9i_checker *checker, u9i_intact *run);
  */
 void u9i_checker_finish(u9i_checker *checker, const u9i_reader *reader, const u9i_segment *last);
 
+/* What the reader came to with this step, for the line that the log is to meet. [M-8] */
+void u9i_checker_witness(u9i_witness *witness, const u9i_reader *reader, u9i_step step);
+
 /* As u9_check, in pieces of this size, also with one thread: for tests. */
 U9_MUST_CHECK u9_err u9i_check_in_pieces(const char *path, const u9_check_options *options, uint64_t piece,
                                          u9_report *report, u9_fault *fault);

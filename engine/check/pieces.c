@@ -60,7 +60,7 @@ typedef struct check_piece {
     u9_report counts;
     u9i_witness witness;
     u9i_segment *last; /* that was read; NULL: none */
-    bool closed;
+    bool placed;       /* some were trimmed before it came to them: it stands behind these */
     uint64_t started; /* what the reader's `passed` was at first */
     uint64_t *done;   /* bytes of this that were read; atomic */
     uint64_t slice;   /* up to there it reads before it stops */
@@ -268,8 +268,8 @@ static u9_err take_found(pieces *all, check_piece *p, u9i_step step)
 {
     u9i_reader *r = &p->reader;
     if (r->reading) p->last = r->catalog->segments[r->index];
-    if (step == U9I_STEP_FRAME || (step == U9I_STEP_DAMAGE && r->damage.reason == U9_R_BODY))
-        u9i_witness_frame(&p->witness, u9i_reader_facts(r), r->frame);
+    u9i_checker_witness(&p->witness, r, step);
+    p->placed |= step == U9I_STEP_DAMAGE && r->damage.reason == U9_R_TRIMMED;
     p->over = step == U9I_STEP_END;
     if (step == U9I_STEP_FRAME) hold_frame(all, p);
     if (step == U9I_STEP_LEAVE) hold_behind(p);
@@ -515,7 +515,7 @@ static void hand_on(const check_piece *p, check_piece *to)
     if (to->last) return;
     r->closed = p->reader.closed;
     r->tail = p->reader.tail;
-    r->at = p->reader.at;
+    if (!to->placed) r->at = p->reader.at;
     to->last = p->last;
 }
 

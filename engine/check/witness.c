@@ -25,8 +25,16 @@ void u9i_witness_frame(u9i_witness *w, const u9i_facts *facts, const u9i_frame *
     w->proven_whole = !w->broken;
 }
 
+void u9i_witness_trimmed(u9i_witness *w, uint64_t first, uint64_t begin, uint64_t next)
+{
+    const u9_mark *line = w->line;
+    if (line == NULL || line->segment < first || line->segment >= next) return;
+    w->trimmed |= line->segment > first || line->offset > begin;
+}
+
 void u9i_witness_join(u9i_witness *w, const u9i_witness *b)
 {
+    w->trimmed |= b->trimmed;
     if (!b->begun) return;
     bool first = !w->begun, leads = w->begun && memcmp(b->before, w->last, sizeof w->last) == 0;
     if (b->met) {
@@ -74,7 +82,7 @@ u9_line_state u9i_witness_state(const u9i_witness *w, const u9i_catalog *c, bool
     if (of_another_log(w, c)) return U9_LINE_FOREIGN;
     if (w->met) return U9_LINE_MET;
     bool gone = single || c->trim.segment > w->line->segment;
-    return gone && find_marked(w, c) == c->count ? U9_LINE_GONE : U9_LINE_UNMET;
+    return w->trimmed || (gone && find_marked(w, c) == c->count) ? U9_LINE_GONE : U9_LINE_UNMET;
 }
 
 bool u9i_witness_site(const u9i_witness *w, const u9i_catalog *c, size_t last, const u9i_position *at,

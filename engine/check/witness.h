@@ -23,11 +23,18 @@ typedef struct u9i_witness {
     bool met;            /* the line's frame was seen: */
     uint64_t proven;     /*   `from` was this, */
     bool proven_whole;   /*   the first frame's */
+    bool trimmed;        /* its place was, before it was read */
     bool excused;        /* damage was told that says why it is not met */
 } u9i_witness;
 
 /* The next frame of the log, valid and in its place. */
 void u9i_witness_frame(u9i_witness *witness, const u9i_facts *facts, const u9i_frame *frame);
+
+/*
+ * What stands behind offset `begin` of segment number `first`, up to segment number `next` (U9_NOWHERE: the end), was trimmed
+ * before it was read. [L-10]
+ */
+void u9i_witness_trimmed(u9i_witness *witness, uint64_t first, uint64_t begin, uint64_t next);
 
 /* What another one saw of the frames behind: as if this one had seen them, too. */
 void u9i_witness_join(u9i_witness *witness, const u9i_witness *behind);

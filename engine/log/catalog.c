@@ -195,7 +195,7 @@ typedef struct load {
     u9i_row row;
     u9i_row_looks looks;
     size_t room;
-    u9i_facts *last; /* of the load before this one; NULL: there was none */
+    u9i_facts *last; /* of the load before this one, by name; NULL: there was none */
     size_t last_count;
     u9i_mark mark;
     const u9i_segment **known; /* those of `old`, by name */
@@ -241,10 +241,16 @@ static bool same_file(const u9i_stamp *a, const u9i_stamp *b)
     return memcmp(a, b, sizeof *a) == 0 && memcmp(a, &none, sizeof none) != 0;
 }
 
+/* What the load before this one knew under this name; NULL: nothing. */
+static const u9i_facts *last_of(const load *l, const u9i_facts *f)
+{
+    return l->last_count ? bsearch(f, l->last, l->last_count, sizeof *f, by_name) : NULL;
+}
+
 /* What the load before this one sought in vain is not sought again in a file that is as it was. [Y-5] */
 static void keep_vain(const load *l, u9i_facts *f)
 {
-    const u9i_facts *was = l->last_count ? bsearch(f, l->last, l->last_count, sizeof *f, by_name) : NULL;
+    const u9i_facts *was = last_of(l, f);
     if (was && same_file(&was->stamp, &f->stamp)) memcpy(f->vain, was->vain, sizeof f->vain);
 }
 
@@ -420,24 +426,38 @@ static void forget_others(u9i_facts *f)
     f->wrong = U9_R_NONE;
 }
 
-/* Keeps what is known of a file that is as it was, and says so. A damaged one depends on others: looked at again. */
+/*
+ * Keeps what is known of a file that is as it was, and says so. A damaged one depends on others: looked at again. What the
+ * load before this one found is known, too: of a log that goes on as fast as it is looked at, only what is new is.
+ */
 static bool keep_facts(const load *l, u9i_facts *f)
 {
     const u9i_segment *s = known(l, f);
-    if (s == NULL || !is_settled(&s->facts)) return false;
+    const u9i_facts *was = last_of(l, f);
+    if (was == NULL || !same_file(&was->stamp, &f->stamp)) was = s ? &s->facts : NULL;
+    if (was == NULL || !is_settled(was)) return false;
     bool newest = f->newest;
-    *f = s->facts;
+    *f = *was;
     f->newest = newest;
     forget_others(f);
     return true;
 }
 
-/* Opens the file of a segment. A negative errno of something that is no file is told by `stray`. */
+/* True if nothing stood under this name when it was listed before: a link to nothing. A name that goes is not listed again. */
+static bool was_nothing(const load *l, const u9i_facts *f)
+{
+    const u9i_facts *was = last_of(l, f);
+    return was && was->nothing;
+}
+
+/* Opens the file of a segment. A negative errno of something that is no file, or is gone by now, is told by `stray`. */
 static u9_err open_listed(load *l, u9i_facts *f, u9i_file **out)
 {
     char path[4400];
     int sys = u9i_file_open(l->source->dir, f->name, U9I_OPEN_READ, out);
     f->stray = f->no_file = u9i_no_file(sys) && !l->row.single;
+    f->nothing = f->stray && sys == -ENOENT;
+    l->looks.vanished |= f->nothing && !was_nothing(l, f);
     if (sys == 0 || f->stray) return U9_OK;
     return u9i_fault(l->fault, U9_IO,
                      U9I_AT(.path = u9i_source_path(l->source, f->name, path, sizeof path), .sys = -sys),
@@ -503,6 +523,9 @@ static u9_err probe_all(load *l)
     u9_err err = U9_OK;
     for (size_t i = l->row.count; i > 0 && err == U9_OK; i--) /* the last first: a writer may be about to leave it */
         if (!keep_facts(l, &l->row.facts[i - 1])) err = probe_file(l, &l->row.facts[i - 1], NULL, 0);
+    if (err == U9_OK && l->looks.vanished)
+        err = u9i_fault(l->fault, U9_IO, U9I_AT(.path = l->source->path, .sys = ENOENT),
+                        "segments went as often as they were listed");
     for (bool more = true; more && err == U9_OK;) {
         more = false;
         if (!list_spares(l)) return u9i_fault(l->fault, U9_NOMEM, U9I_AT(.path = l->source->path), "out of memory");
@@ -564,24 +587,40 @@ static u9_err load_row(load *l)
  * is read again. [R-10]
  */
 typedef struct doubts {
-    uint64_t missing, last; /* how many segments, and the number of the last */
-    uint64_t unopened;      /* segments that hold something, and no valid u9open */
-    uint64_t due;           /* of these, those whose u9open is known to be durable */
-    uint64_t off;           /* segments off the row that hold something promised */
-    uint64_t older;         /* 1: the last one is sealed, and the next may be there by now */
+    uint64_t count;
+    uint64_t which; /* a sum over what they are: another segment's is another doubt */
 } doubts;
 
-static doubts doubts_of(const u9i_row *row)
+typedef enum doubt {
+    DOUBT_MISSING = 1, /* a segment */
+    DOUBT_UNOPENED,    /* a segment that holds something, and no valid u9open; */
+    DOUBT_DUE,         /*   which is known to be durable */
+    DOUBT_OFF,         /* one off the row that holds something promised */
+    DOUBT_OLDER,       /* the last one is sealed, and the next may be there by now */
+    DOUBT_MARK,        /* the mark's was trimmed, and it may be about a later one by now */
+    DOUBT_KINDS
+} doubt;
+
+static void add_doubt(doubts *d, doubt kind, uint64_t number)
 {
-    doubts d = {.missing = row->missing_count, .older = row->older};
-    if (d.missing > 0) d.last = row->missing[d.missing - 1].number;
+    d->count++;
+    d->which = (d->which ^ (number * DOUBT_KINDS + kind)) * UINT64_C(0x100000001b3);
+}
+
+static doubts doubts_of(const load *l)
+{
+    const u9i_row *row = &l->row;
+    const u9i_mark_record *mark = u9i_mark_promise(&l->mark);
+    doubts d = {.count = 0};
+    for (size_t i = 0; i < row->missing_count; i++) add_doubt(&d, DOUBT_MISSING, row->missing[i].number);
     for (size_t i = 0; i < row->count; i++) {
         const u9i_facts *f = &row->facts[i];
         bool unopened = !f->has_open && !f->blank && !f->plain;
-        d.unopened += unopened;
-        d.due += unopened && f->sealed_before;
-        d.off += f->wrong == U9_R_FORK;
+        if (unopened) add_doubt(&d, f->sealed_before ? DOUBT_DUE : DOUBT_UNOPENED, f->in_name);
+        if (f->wrong == U9_R_FORK) add_doubt(&d, DOUBT_OFF, f->in_name);
     }
+    if (row->older) add_doubt(&d, DOUBT_OLDER, row->next);
+    if (mark && row->mark == NULL && memcmp(mark->log, row->log, sizeof row->log) == 0) add_doubt(&d, DOUBT_MARK, mark->segment);
     return d;
 }
 
@@ -598,18 +637,26 @@ static void drop_row(load *l)
     l->row.missing_count = l->row.missing_room = l->row.branch_count = l->row.piece_count = 0;
 }
 
+static u9_err load_mark(load *l)
+{
+    int sys = u9i_mark_read(l->source->dir, &l->mark);
+    if (sys == 0) return U9_OK;
+    return u9i_fault(l->fault, U9_IO, U9I_AT(.path = l->source->path, .sys = -sys, .rule = "M-3"),
+                     "cannot read the log's mark");
+}
+
+/* The mark and, behind it, the names: what it promises is there by then. [M-3] */
 static u9_err list_again(load *l)
 {
+    free(l->last);
     l->last = l->row.facts;
     l->last_count = l->row.count;
     if (l->last_count > 1) qsort(l->last, l->last_count, sizeof *l->last, by_name);
     l->row.facts = NULL;
+    l->row.count = 0;
     l->room = 0;
-    u9_err err = list_files(l);
-    free(l->last);
-    l->last = NULL;
-    l->last_count = 0;
-    return err;
+    u9_err err = load_mark(l);
+    return err == U9_OK ? list_files(l) : err;
 }
 
 /* Loads until nothing is in doubt, or what is was seen twice. The names are listed. A file that goes meanwhile is listed no
@@ -621,9 +668,9 @@ static u9_err load_surely(load *l)
         u9_err err = load_row(l);
         bool vanished = err != U9_OK && l->looks.vanished;
         if ((err != U9_OK && !vanished) || loads == LOADS_MAX) return err;
-        doubts now = vanished ? before : doubts_of(&l->row);
+        doubts now = vanished ? before : doubts_of(l);
         bool same = memcmp(&now, &before, sizeof now) == 0;
-        if (!vanished && (same || now.missing + now.unopened + now.off + now.older == 0)) return U9_OK;
+        if (!vanished && (same || now.count == 0)) return U9_OK;
         before = now;
         drop_row(l);
         err = list_again(l);
@@ -700,19 +747,11 @@ static u9i_catalog *build_catalog(load *l)
     return NULL;
 }
 
-static u9_err load_mark(load *l)
-{
-    int sys = u9i_mark_read(l->source->dir, &l->mark);
-    if (sys == 0) return U9_OK;
-    return u9i_fault(l->fault, U9_IO, U9I_AT(.path = l->source->path, .sys = -sys, .rule = "M-3"),
-                     "cannot read the log's mark");
-}
-
 /* With the source's lock held. */
 static u9_err bring_up_to_date(u9i_source *s, u9_fault *fault)
 {
     load l = {.source = s, .old = s->current, .fault = fault};
-    u9_err err = load_mark(&l); /* first: what it promises is there by then [M-3] */
+    u9_err err = load_mark(&l); /* first [M-3] */
     if (err == U9_OK)
         err = sort_known(&l) ? list_files(&l)
                              : u9i_fault(fault, U9_NOMEM, U9I_AT(.path = s->path), "out of memory");
@@ -729,6 +768,7 @@ static u9_err bring_up_to_date(u9i_source *s, u9_fault *fault)
     }
     drop_row(&l);
     free(l.row.facts);
+    free(l.last);
     free(l.known);
     free(l.spares);
     free(l.by_boundary);

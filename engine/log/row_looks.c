@@ -25,7 +25,7 @@ static bool seek_frame(u9i_row_looks *l, u9i_window *window, const u9i_facts *f,
 static bool turn_to(u9i_row_looks *l, u9i_window *window, const u9i_facts *f, u9i_file **file)
 {
     int sys = u9i_file_open(l->source->dir, f->name, U9I_OPEN_READ, file);
-    l->vanished = sys == -ENOENT;
+    l->vanished |= sys == -ENOENT;
     if (sys == 0) u9i_window_turn(window, *file, &f->secret);
     else (void)refuse_file(l, U9_IO, f, -sys, "open");
     return sys == 0;

@@ -93,10 +93,20 @@ void sim_let_a_task_run(void)
     if (sim_draw(100) < world.task_chance) (void)sim_run_task();
 }
 
+/* Whoever stands before each call, but not within itself, nor within a task, for which it may wait. */
+static void call_before(sim_kind kind)
+{
+    if (world.threads || world.before_call == NULL || world.is_before || world.in_task) return;
+    world.is_before = true;
+    world.before_call(kind);
+    world.is_before = false;
+}
+
 int sim_enter(sim_call *call, sim_kind kind, const char *path, uint64_t begin, uint64_t end)
 {
     /* In a world of one thread, another could not be repeated. */
     assert(world.threads || pthread_equal(pthread_self(), world.thread));
+    call_before(kind);
     sim_let_a_task_run();
     pthread_mutex_lock(&world.lock);
     world.now_us++;
@@ -173,6 +183,11 @@ void sim_on_call(void (*hook)(sim_kind kind))
     pthread_mutex_lock(&world.lock);
     world.on_call = hook;
     pthread_mutex_unlock(&world.lock);
+}
+
+void sim_before_call(void (*hook)(sim_kind kind))
+{
+    world.before_call = hook;
 }
 
 unsigned sim_fired(void)

@@ -61,6 +61,7 @@
 #define sim_spoil(...) (sim_needed("sim_spoil"), sim_spoil(__VA_ARGS__))
 #define sim_troubles(...) (sim_needed("sim_troubles"), sim_troubles(__VA_ARGS__))
 #define sim_delay(...) (sim_needed("sim_delay"), sim_delay(__VA_ARGS__))
+#define sim_before_call(...) (sim_needed("sim_before_call"), sim_before_call(__VA_ARGS__))
 #define sim_before_list(...) (sim_needed("sim_before_list"), sim_before_list(__VA_ARGS__))
 #define sim_take_lock(...) (sim_needed("sim_take_lock"), sim_take_lock(__VA_ARGS__))
 #define sim_drop_lock(...) (sim_needed("sim_drop_lock"), sim_drop_lock(__VA_ARGS__))

@@ -212,6 +212,11 @@ void sim_clear(void);
 /* Somebody else has the lock of this directory or file, or gives it back. */
 void sim_take_lock(const char *path);
 void sim_drop_lock(const char *path);
+/*
+ * Called before each call but those of tasks and those that it makes itself, which may be any: what another process does
+ * meanwhile. NULL: nobody. Without threads only.
+ */
+void sim_before_call(void (*hook)(sim_kind kind));
 /* Called before a directory is listed for the nth time (from 1, counted from now); NULL: nobody. */
 void sim_before_list(void (*hook)(unsigned nth));
 

@@ -311,6 +311,8 @@ typedef struct sim_world {
 
     sim_trouble troubles[SIM_TROUBLES_MAX], *trouble; /* the one told last */
     void (*before_list)(unsigned nth);
+    void (*before_call)(sim_kind kind);
+    bool is_before; /* it runs */
     unsigned lists;
     uint64_t posts, renames, writes; /* so many posts, changes of names, of files: what watches are told of */
 } sim_world;

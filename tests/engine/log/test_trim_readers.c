@@ -1,6 +1,7 @@
 /*
  * tests/engine/log/test_trim_readers.c: what readers are told of a log that is trimmed beside them. [L-10] [M-8] [R-10]
  */
+#include "engine/check/checker.h"
 #include "tests/engine/log/trimmed.h"
 #include "tests/engine/link/ship.h"
 #include "tests/suites.h"
@@ -197,6 +198,145 @@ START_TEST(a_line_of_what_was_trimmed_is_no_longer_provable_and_one_of_later_pro
 }
 END_TEST
 
+/* Beside a writer that rolls and trims */
+
+/*
+ * Before the call at which its turn comes, and then before every so many, a writer goes on by some segments, and drops as
+ * many: whatever a reader knows, or is about to look at, may be older than what is there.
+ */
+static u9_log *beside;
+static unsigned calls, first_call, each_call, turns, goes_on_by;
+
+static void write_beside(sim_kind kind)
+{
+    (void)kind;
+    calls++;
+    if (calls < first_call || (calls - first_call) % each_call > 0 || turns == 0) return;
+    turns--;
+    for (unsigned i = 0; i < goes_on_by; i += 8) {
+        append_fillers(beside, goes_on_by < 8 ? goes_on_by : 8);
+        ck_assert_int_eq(u9_log_sync(beside), U9_OK);
+    }
+}
+
+/* What a reader does, with the line of a mark that was kept before. */
+typedef void reading(const u9_mark *line);
+
+/* The writer appends so many records before whichever call of the reader, and then at most so often before each so manieth. */
+static void read_beside(reading *read, unsigned records, unsigned each, unsigned most)
+{
+    u9_options o = small_options();
+    o.keep_bytes = 5 * o.segment_size;
+    goes_on_by = records;
+    each_call = each;
+    calls = 1;
+    for (first_call = 1; first_call <= calls; first_call++) {
+        u9_mark line;
+        beside = open_writer(at("log"), &o);
+        for (unsigned i = 0; i < TRIM_RECORDS; i += 8) {
+            append_fillers(beside, 8);
+            ck_assert_int_eq(u9_log_sync(beside), U9_OK);
+        }
+        sim_advance(2000000); /* and it is marked */
+        ck_assert_int_eq(u9_mark_read(at("log"), io_of(at("log")), &line, NULL), U9_OK);
+        calls = 0;
+        turns = most;
+        sim_before_call(write_beside);
+        read(&line);
+        sim_before_call(NULL);
+        close_log(beside);
+        remove_log(at("log"));
+    }
+    ck_assert_uint_gt(first_call, 30);
+}
+
+/* Damage of a log that is whole; *ctx is raised to where what was trimmed ends. */
+static void fail_on_damage(void *ctx, const u9_damage *d)
+{
+    uint64_t *next = ctx;
+    if (d->reason == U9_R_TRIMMED && d->ordinal != U9_NOWHERE && d->lost != U9_NOWHERE && d->ordinal + d->lost > *next) *next = d->ordinal + d->lost;
+    ck_assert_msg(d->verdict <= U9_V_TORN, "call %u: %s [%llu,%llu): verdict %d, reason %d", first_call, d->path,
+                  (unsigned long long)d->begin, (unsigned long long)d->end, (int)d->verdict, (int)d->reason);
+}
+
+static void expect_whole(const u9_mark *line, uint64_t piece)
+{
+    uint64_t next = 0;
+    u9_check_options o = {.size = sizeof o, .io = io_of(at("log")), .mark = line, .on_damage = fail_on_damage, .ctx = &next};
+    u9_report r = {.size = sizeof r};
+    u9_fault fault;
+    u9_err err = u9i_check_in_pieces(at("log"), &o, piece, &r, &fault);
+    ck_assert_msg(err == U9_OK, "call %u: %s: %s", first_call, fault.path, fault.text);
+    ck_assert_int_le(r.verdict, U9_V_TORN);
+    ck_assert_msg(r.line == U9_LINE_MET || r.line == U9_LINE_GONE, "call %u: line %d", first_call, (int)r.line);
+    ck_assert_uint_ge(r.next_ordinal, line->ordinal);
+    ck_assert(r.mark == U9_MARK_COUNTS && !r.older && !r.begins_late);
+}
+
+static void check_as_one(const u9_mark *line)
+{
+    expect_whole(line, 0);
+}
+
+static void check_in_pieces(const u9_mark *line)
+{
+    expect_whole(line, 65536);
+}
+
+static void check_in_small_pieces(const u9_mark *line)
+{
+    expect_whole(line, 16384);
+}
+
+static void read_all(const u9_mark *line)
+{
+    uint64_t next = 0;
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = io_of(at("log")), .on_damage = fail_on_damage, .on_damage_ctx = &next};
+    u9_log *r;
+    u9_fault fault;
+    u9_cursor *c;
+    u9_record record;
+    u9_err err = u9_log_open(at("log"), &o, &r, &fault);
+    ck_assert_msg(err == U9_OK, "call %u: %s: %s", first_call, fault.path, fault.text);
+    ck_assert_int_eq(u9_cursor_open(r, NULL, &c, NULL), U9_OK);
+    while ((err = u9_cursor_next(c, &record)) == U9_OK) {
+        ck_assert_uint_ge(record.ordinal, next);
+        next = record.ordinal + 1;
+    }
+    u9_cursor_fault(c, &fault);
+    ck_assert_msg(err == U9_END, "call %u: %s: %s", first_call, fault.path, fault.text);
+    ck_assert_uint_ge(next, line->ordinal);
+    u9_cursor_close(c);
+    close_log(r);
+}
+
+static void read_mark(const u9_mark *line)
+{
+    u9_mark now;
+    u9_fault fault;
+    u9_err err = u9_mark_read(at("log"), io_of(at("log")), &now, &fault);
+    ck_assert_msg(err == U9_OK, "call %u: %s: %s", first_call, fault.path, fault.text);
+    ck_assert_uint_ge(now.ordinal, line->ordinal);
+}
+
+static reading *const readings[] = {check_as_one, check_in_pieces, check_in_small_pieces, read_all, read_mark};
+
+enum { READINGS = sizeof readings / sizeof *readings };
+
+/* {F45} The writer goes on once. */
+START_TEST(who_reads_beside_a_trim_at_any_call_finds_the_log_whole) /* [R-10] [L-10] [M-8] */
+{
+    read_beside(readings[_i], 24, 1, 1);
+}
+END_TEST
+
+/* {F45} It goes on all the time, for a while: by several segments, or in small steps, each of which may be one of a trim. */
+START_TEST(who_reads_beside_one_trim_after_the_other_finds_the_log_whole) /* [R-10] [L-10] [M-8] */
+{
+    read_beside(readings[_i % READINGS], _i < READINGS ? 24 : 2, _i < READINGS ? 7 : 1, _i < READINGS ? 8 : 60);
+}
+END_TEST
+
 /* With threads */
 
 static void *append_on(void *ctx)
@@ -300,6 +440,12 @@ Suite *suite_trim_readers(void)
     tcase_add_test(t, a_log_that_is_trimmed_while_it_is_opened_is_whole);
     tcase_add_test(t, a_file_that_goes_while_the_log_is_opened_is_one_that_went);
     tcase_add_test(t, a_line_of_what_was_trimmed_is_no_longer_provable_and_one_of_later_proves_less);
+    suite_add_tcase(suite, t);
+    t = tcase_create("beside");
+    tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, who_reads_beside_a_trim_at_any_call_finds_the_log_whole, 0, READINGS);
+    tcase_add_loop_test(t, who_reads_beside_one_trim_after_the_other_finds_the_log_whole, 0, 2 * READINGS);
     suite_add_tcase(suite, t);
     t = tcase_create("threads");
     tcase_add_checked_fixture(t, fixture_setup, fixture_teardown);
