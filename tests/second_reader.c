@@ -48,7 +48,7 @@ typedef struct second_file {
     int accepted;         /* what was unknown behind that is told no more */
     uint64_t missed;      /* the segment that is missing in front of it, 0: none */
     uint64_t mark_missed; /* the same, of the mark's; another than that */
-    uint64_t fork_begin, fork_end, fork_lost; /* fork_end 0: none */
+    uint64_t fork_begin, fork_end, fork_lost, fork_ordinal; /* fork_end 0: none */
 } second_file;
 
 /* Where reading stands: at a file's start or behind a frame. */
@@ -661,6 +661,13 @@ static const frame *next(const second_file *s, const place *at, uint64_t limit)
     }
 }
 
+/* Does a frame follow that passes the end which another file names? */
+static int goes_past(const second_file *s, const place *at, uint64_t named)
+{
+    const frame *f = next(s, at, NOWHERE);
+    return f && f->end > named && !unread(s, at->x, named);
+}
+
 /* Why [x,y) is no frame, in a file that may not pass `limit`. */
 static u9_reason why(const second_file *s, uint64_t x, uint64_t y, uint64_t limit)
 {
@@ -780,7 +787,7 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
         say(g, U9_V_CORRUPT, unread(s, 0, 32) ? U9_R_UNREADABLE : U9_R_HEADER, s, 0, 32, NOWHERE,
             s->n_frames || by || s->mark ? 0 : NOWHERE);
     if (s->fork_end) /* [L-9] */
-        say(g, U9_V_CORRUPT, U9_R_FORK, s, s->fork_begin, s->fork_end, num(by, 10), s->fork_lost);
+        say(g, U9_V_CORRUPT, U9_R_FORK, s, s->fork_begin, s->fork_end, s->fork_ordinal, s->fork_lost);
     while (at->x < named) {
         f = next(s, at, named);
         gap = !f;
@@ -803,11 +810,11 @@ static void read_file(second_log *g, const second_file *s, const frame *by, uint
     if (by) { /* */
         ordinal = num(by, 10);
         if (x < named)
-            say(g, U9_V_CORRUPT, s->n < named ? U9_R_CUT : why(s, x, named, named), s, x, named,
+            say(g, U9_V_CORRUPT, s->n < named ? U9_R_CUT : goes_past(s, at, named) ? U9_R_FORK : why(s, x, named, named), s, x, named,
                 at->ordinal, between(at->ordinal, ordinal));
         else if ((at->ordinal != NOWHERE && at->ordinal != ordinal) ||
                  (at->chain && !same(at->chain, by->f[11].at)))
-            say(g, U9_V_CORRUPT, U9_R_FOLLOW, s, x, x, at->ordinal, between(at->ordinal, ordinal));
+            say(g, U9_V_CORRUPT, U9_R_FORK, s, x, x, at->ordinal, NOWHERE);
         else if (num(by, 12) == 4 && !s->accepted) was_unknown(g, s, x, ordinal);
         if (x >= named && num(by, 12) == 2) { /* */
             while ((f = next(s, at, NOWHERE)) && !f->count) serve(g, s, f, at, promise, 1);
@@ -929,7 +936,7 @@ static uint64_t promised(const second_file *s, uint64_t begin, uint64_t *promise
     for (f = s->frames; f < stop; f++)
         if (f->p >= begin && f->durable > *promise) *promise = f->durable;
     for (f = s->frames; f < stop; f++)
-        if (f->p >= begin && f->end <= *promise) n += f->count;
+        if (f->end > begin && f->end <= *promise) n += f->count;
     return n;
 }
 
@@ -1153,6 +1160,12 @@ static void find_fork(second_log *g, second_file *s, uint64_t begin, uint64_t or
     if (!lost) return;
     if (!s->served) s->wrong = U9_R_FORK;
     s->fork_begin = s->served ? begin : 0;
+    s->fork_ordinal = ordinal;
+    for (const frame *f = s->frames; s->served && f < s->frames + s->n_frames; f++)
+        if (f->p < begin && f->end > begin) {
+            s->fork_begin = f->p;
+            s->fork_ordinal = f->ordinal;
+        }
     s->fork_end = s->served ? end : s->n;
     s->fork_lost = lost;
 }

@@ -133,6 +133,7 @@ void tool_lost_damage(tool_lost *l, const u9_damage *d)
     l->healable |= is_mendable(l, d) && (d->reason == U9_R_HASH || d->reason == U9_R_SEAL);
     if (is_tail(d)) l->tails++;
     l->forked |= d->reason == U9_R_FORK && d->end > d->begin;
+    if (d->reason == U9_R_FORK && d->end == d->begin) l->parts = d->segment, l->parts_at = d->begin;
     if (d->reason == U9_R_MISSING) note_missing(l, d);
     if (d->reason == U9_R_FOREIGN) note_foreign(l, d);
     if ((d->reason == U9_R_MARK && d->verdict == U9_V_CORRUPT) || d->reason == U9_R_CUT) note_early(l, d);
@@ -373,10 +374,17 @@ static void advise_again(advice *a)
     if (l->cut.count > 0)
         advise(a, "%s%s ends too early: put a whole or newer copy of it there", l->cut.name, and_more(&l->cut, more));
     if (has(l->reasons, U9_R_FORK))
-        advise(a, "two histories part here: look for the copy that went on; --salvage writes each as a log");
+        advise(a, "two histories part here: look for the copy that went on%s", l->forked ? "; --salvage writes each as a log" : "");
     if (l->count == 0 && l->more == 0) advise(a, "no record is lost: the log is read in full as it is");
     else if (!is_all_foreign(l) && !tool_lost_again(l, a->report) && l->tried.safe + l->tried.unsafe == 0)
         advise(a, "another try finds the same: all bytes could be read; a backup may have what is lost");
+}
+
+/* Not 0 if the log went on otherwise than its mark says, and not than a segment does. [M-4] */
+static int parts_at_mark(const advice *a)
+{
+    const tool_lost *l = a->lost;
+    return l->parts != 0 && l->parts == a->report->mark_segment && l->parts_at == a->report->mark_offset;
 }
 
 /* Not 0 if it is the log's own mark that is not met, and not a line from elsewhere: a repair says what would be given up. */
@@ -385,7 +393,7 @@ static int is_older(const advice *a)
     const tool_lost *l = a->lost;
     if (l->strange > 0) return 0; /* what is promised may be there, and only out of reach */
     if (l->tried.loss_known) return l->tried.loss == U9_LOSS_FOUND;
-    return !l->forked && (has(l->reasons, U9_R_MARK) || has(l->reasons, U9_R_FORK)) && a->report->mark == U9_MARK_COUNTS &&
+    return !l->forked && (has(l->reasons, U9_R_MARK) || parts_at_mark(a)) && a->report->mark == U9_MARK_COUNTS &&
            a->report->line == U9_LINE_NONE && a->report->frames > 0 && !has(l->reasons, U9_R_MISSING);
 }
 
@@ -467,7 +475,7 @@ static void advise_meanwhile(advice *a)
     if (has(l->reasons, U9_R_UNREADABLE))
         advise(a, "until then readers go on and skip what is damaged; writers may refuse the log");
     else if (a->report->plain || is_file(a->path)) advise(a, "readers go on and skip what is damaged");
-    else if (is_refused(a) || (is_older(a) && has(l->reasons, U9_R_FORK)))
+    else if (is_refused(a) || (is_older(a) && parts_at_mark(a)))
         advise(a, "until then readers go on and skip what is damaged; writers refuse the log");
     else if (is_older(a))
         advise(a, "append nothing before that is decided: --accept-loss gives up nothing afterwards");

@@ -84,6 +84,7 @@ typedef struct tool_lost {
     uint64_t gone, in_front; /*   and of the first that is missing, with the one read in front of it; 0: none */
     uint64_t tails;   /* ends that are unknown: perhaps nothing stood behind them */
     int forked;       /* records were promised, and are left out: no writer takes the log */
+    uint64_t parts, parts_at; /* the segment, and the offset in it, of the last end that was reached otherwise than named */
     uint64_t unknown; /* the last segment that has no secret: nothing in it is mended */
     tool_files misnamed, copies;      /*   have another's name, and copies of others beside them */
     int mendable;     /* a repair may find something, */

@@ -15,15 +15,23 @@
 #include "engine/check/small_file.h"
 #include "engine/log/handle.h"
 #include "engine/log/resume.h"
+#include "engine/os/list.h"
 #include "engine/os/process.h"
 #include "engine/write/writer.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { KEPT_MAX = 10000 }; /* old marks that are kept beside a log */
+
+/* A segment in which records are read, and up to where. */
+typedef struct shown {
+    char name[256];
+    uint64_t end;
+} shown;
 
 typedef struct repair {
     const char *path;
@@ -31,6 +39,9 @@ typedef struct repair {
     u9_loss *loss;
     u9_fault *fault;
     unsigned told;    /* damages that giving up would end */
+    shown *shown;     /* of the row as it is */
+    size_t shown_count, shown_room;
+    bool no_memory;
     u9i_plan plan;
     u9i_writer writer;
     u9i_marker marker;
@@ -57,6 +68,21 @@ static void note_loss(void *ctx, const u9_damage *d)
     r->told += d->verdict == U9_V_CORRUPT && (d->reason == U9_R_MARK || d->reason == U9_R_FORK);
 }
 
+static void note_shown(void *ctx, const u9_stretch *s)
+{
+    repair *r = ctx;
+    const char *name = strrchr(s->path, '/') ? strrchr(s->path, '/') + 1 : s->path;
+    if (s->kind != U9_STRETCH_FRAMES || s->records == 0 || r->no_memory) return;
+    bool more = r->shown_count == 0 || strcmp(r->shown[r->shown_count - 1].name, name) != 0;
+    shown *list = more ? u9i_grow(r->shown, r->shown_count, &r->shown_room, sizeof *list) : r->shown;
+    r->no_memory = list == NULL;
+    if (r->no_memory) return;
+    r->shown = list;
+    r->shown_count += more;
+    snprintf(list[r->shown_count - 1].name, sizeof list->name, "%s", name);
+    list[r->shown_count - 1].end = s->end;
+}
+
 /* Whether the log meets its own mark, which is read for that as a line would be. */
 static u9_err look_at_mark(repair *r)
 {
@@ -67,10 +93,11 @@ static u9_err look_at_mark(repair *r)
     u9i_catalog_unref(catalog);
     if (err != U9_OK) return err;
     u9_report report = {.size = sizeof report};
-    u9_check_options o = {.size = sizeof o, .on_damage = note_loss, .ctx = r, .mark = &r->loss->mark};
+    u9_check_options o = {.size = sizeof o, .on_damage = note_loss, .on_stretch = note_shown, .ctx = r, .mark = &r->loss->mark};
     u9i_checker c;
     err = u9i_checker_init(&c, r->path, &o, &report, r->fault);
     if (err == U9_OK) err = u9i_checker_run(&c, r->source, r->fault);
+    if (err == U9_OK && r->no_memory) err = u9i_fault(r->fault, U9_NOMEM, U9I_AT(.path = r->path), "out of memory");
     if (err == U9_OK)
         r->loss->state = c.report.line == U9_LINE_MET ? U9_LOSS_NONE : r->told > 0 ? U9_LOSS_FOUND : U9_LOSS_DAMAGE;
     return err;
@@ -87,13 +114,42 @@ static u9_err look_for_stand_in(repair *r)
     return err;
 }
 
+/* True if in that row this is read as well. */
+static bool is_read_in(const u9i_catalog *row, const shown *s)
+{
+    for (size_t i = 0; i < row->count; i++) {
+        const u9i_facts *f = u9i_catalog_facts(row, i);
+        if (strcmp(f->name, s->name) == 0) return u9i_facts_on_row(f) && (!f->named || s->end <= f->at.offset);
+    }
+    return false;
+}
+
+/* Without its mark the log may be another row, which leaves out what is read now: no record goes out of reach by giving up. */
+static u9_err accept_row(repair *r)
+{
+    u9i_catalog *row;
+    char path[4400];
+    u9i_source_accept(r->source);
+    u9_err err = u9i_source_catalog(r->source, &row, r->fault);
+    if (err != U9_OK) return err;
+    for (size_t i = 0; i < r->shown_count && err == U9_OK; i++) {
+        if (is_read_in(row, &r->shown[i])) continue;
+        err = u9i_fault(r->fault, U9_CORRUPT,
+                        U9I_AT(.path = u9i_source_path(r->source, r->shown[i].name, path, sizeof path), .rule = "M-9"),
+                        "without the mark another line of the log would be read, and records of this one no more. Salvage "
+                        "writes each line into a log of its own; or move the other one's segments away");
+    }
+    u9i_catalog_unref(row);
+    return err;
+}
+
 /* Where the log goes on without what its mark promises. That is durable then. */
 static u9_err find_rest(repair *r)
 {
     u9_loss *loss = r->loss;
     u9_err err = look_for_stand_in(r);
+    if (err == U9_OK) err = accept_row(r);
     if (err != U9_OK) return err;
-    u9i_source_accept(r->source);
     err = u9i_resume_find(&r->plan, r->source, 0, NULL, NULL, r->fault);
     if (err != U9_OK) return err;
     if (r->plan.before_segment == 0)
@@ -262,6 +318,7 @@ u9_err u9_accept_loss(const char *path, int accept, const char *io, u9_loss *out
     err = look_at_mark(&r);
     if (err == U9_OK && loss.state == U9_LOSS_FOUND) err = find_rest(&r);
     if (err == U9_OK && loss.state == U9_LOSS_FOUND && accept) err = give_up(&r);
+    free(r.shown);
     (void)u9_log_close(log, NULL);
     if (err == U9_OK) *out = loss;
     return err;

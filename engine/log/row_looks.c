@@ -130,7 +130,15 @@ void u9i_row_find_kind(u9i_row_looks *l)
         if (u9i_facts_on_row(&l->row->facts[i - 1])) read_controls(l, &l->row->facts[i - 1], kind_of_control);
 }
 
-static bool look_promised(void *ctx, u9i_facts *f, uint64_t from, uint64_t *promise, uint64_t *records, bool *unread)
+/* A frame that lies across an end which another names: the file went on otherwise. *from: where it begins. [L-9] */
+static void look_across(u9i_row_looks *l, const u9i_facts *f, u9i_position *from)
+{
+    u9i_frame g;
+    for (uint64_t p = U9I_DISK_HEADER_SIZE, end = from->offset; p < end && seek_frame(l, l->window, f, p, &g); p = g.end)
+        if (g.offset < end && g.end > end) *from = (u9i_position){.offset = g.offset, .ordinal = g.trailer.ordinal};
+}
+
+static bool look_promised(void *ctx, u9i_facts *f, u9i_position *from, uint64_t *promise, uint64_t *records, bool *unread)
 {
     u9i_row_looks *l = ctx;
     u9i_file *file;
@@ -139,11 +147,13 @@ static bool look_promised(void *ctx, u9i_facts *f, uint64_t from, uint64_t *prom
     *unread = false;
     if (f->barren) return true; /* no frame is valid */
     if (!turn_to(l, l->window, f, &file)) return false;
-    for (uint64_t p = from; seek_frame(l, l->window, f, p, &g); p = g.end)
+    uint64_t at = from->offset;
+    for (uint64_t p = at; seek_frame(l, l->window, f, p, &g); p = g.end)
         if (g.trailer.durable > *promise) *promise = g.trailer.durable;
-    for (uint64_t p = from; p < *promise && seek_frame(l, l->window, f, p, &g) && g.end <= *promise; p = g.end)
+    if (*promise > at) look_across(l, f, from);
+    for (uint64_t p = from->offset; p < *promise && seek_frame(l, l->window, f, p, &g) && g.end <= *promise; p = g.end)
         *records += g.trailer.count;
-    *unread = u9i_window_unread(l->window, from, f->size);
+    *unread = u9i_window_unread(l->window, at, f->size);
     turn_away(l->window, file);
     return l->failed == U9_OK;
 }

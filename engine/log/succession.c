@@ -168,11 +168,12 @@ static bool set_twin_aside(linker *l, const twin *better, twin *lesser)
 {
     const u9i_row_eyes *eyes = l->row->eyes;
     u9i_facts *f = lesser->facts;
+    u9i_position from = {.offset = U9I_DISK_HEADER_SIZE};
     uint64_t promise = 0, records = 0;
     bool unread;
     f->wrong = U9_R_NAME;
     f->blank = false; /* it is known whose it is */
-    if (!eyes->look(eyes->ctx, f, U9I_DISK_HEADER_SIZE, &promise, &records, &unread) ||
+    if (!eyes->look(eyes->ctx, f, &from, &promise, &records, &unread) ||
         !eyes->part(eyes->ctx, better->facts, f, promise, &f->fork))
         return false;
     if (f->fork.end != 0) f->wrong = U9_R_FORK;
@@ -498,20 +499,18 @@ static bool ends_as_named(const u9i_facts *f)
     return f->size <= f->at.offset || (f->has_end && f->end_frame.trailer.ordinal == f->at.ordinal);
 }
 
-/* (9) Promised records behind the named end of a segment of the row. */
+/* (9) Promised records behind the named end of a segment of the row, or in a frame that lies across it. */
 static bool look_past_end(linker *l, size_t k)
 {
     u9i_facts *f = &l->row->facts[k];
-    u9i_position end = named_end(l, k);
+    u9i_position end = named_end(l, k), from = f->at;
     uint64_t records = 0;
     bool unread;
-    if (!ends_as_named(f) &&
-        !l->row->eyes->look(l->row->eyes->ctx, f, f->at.offset, &end.offset, &records, &unread))
-        return false;
+    if (!ends_as_named(f) && !l->row->eyes->look(l->row->eyes->ctx, f, &from, &end.offset, &records, &unread)) return false;
     if (end.offset <= f->at.offset) return true;
     if (end.ordinal > f->at.ordinal && end.ordinal - f->at.ordinal > records)
         records = end.ordinal - f->at.ordinal; /* some of them are gone */
-    if (records > 0) f->fork = (u9i_span_lost){f->at.offset, end.offset, records};
+    if (records > 0) f->fork = (u9i_span_lost){from.offset, end.offset, records, from.ordinal};
     return true;
 }
 
@@ -519,16 +518,16 @@ static bool look_past_end(linker *l, size_t k)
 static bool look_aside(linker *l, size_t k)
 {
     u9i_facts *f = &l->row->facts[k];
-    u9i_position end = named_end(l, k);
+    u9i_position end = named_end(l, k), from = {.offset = U9I_DISK_HEADER_SIZE};
     uint64_t records = 0, first = f->has_open ? f->open.end.ordinal : U9_NOWHERE;
     bool unread;
-    if (!l->row->eyes->look(l->row->eyes->ctx, f, U9I_DISK_HEADER_SIZE, &end.offset, &records, &unread))
+    if (!l->row->eyes->look(l->row->eyes->ctx, f, &from, &end.offset, &records, &unread))
         return false;
     if (end.ordinal > first && end.ordinal - first > records) records = end.ordinal - first;
     bool fork = records > 0 || unread || (f->barren && !f->blank); /* that may have promised something, and cannot be read */
     f->is_void = !fork; /* (10) */
     if (fork) f->wrong = U9_R_FORK;
-    if (fork) f->fork = (u9i_span_lost){0, f->size, records ? records : U9_NOWHERE};
+    if (fork) f->fork = (u9i_span_lost){.end = f->size, .lost = records ? records : U9_NOWHERE};
     return true;
 }
 
@@ -571,6 +570,12 @@ static void add_piece(u9i_row *row, size_t segment, uint64_t begin, uint64_t end
     row->branches[row->branch_count - 1].count++;
 }
 
+/* Where what stands behind the named end of a segment of the row leaves it. */
+static u9i_position fork_place(const u9i_facts *f)
+{
+    return (u9i_position){.offset = f->fork.begin, .ordinal = f->fork.ordinal};
+}
+
 static void begin_branch(u9i_row *row, size_t leaves, u9i_position at)
 {
     row->branches[row->branch_count++] = (u9i_branch){.first = row->piece_count, .leaves = leaves, .at = at};
@@ -584,9 +589,9 @@ static void follow_branch(linker *l, size_t k)
     u9i_position at = anchor == NONE ? (u9i_position){0} : row->facts[l->leaver[k]].open.end;
     bool behind = anchor != NONE && l->served[anchor] && row->facts[anchor].fork.end != 0 &&
                   at.offset > row->facts[anchor].at.offset;
-    begin_branch(row, anchor, behind ? row->facts[anchor].at : at);
+    begin_branch(row, anchor, behind ? fork_place(&row->facts[anchor]) : at);
     if (behind) {
-        add_piece(row, anchor, row->facts[anchor].at.offset, at.offset);
+        add_piece(row, anchor, row->facts[anchor].fork.begin, at.offset);
         if (at.offset > l->taken[anchor]) l->taken[anchor] = at.offset;
     }
     for (size_t next; k != NONE; k = next) {
@@ -634,8 +639,8 @@ static bool list_branches(linker *l)
     for (size_t k = row->count; k > 0; k--) { /* what is behind an end, and in none of them */
         const u9i_facts *f = &row->facts[k - 1];
         if (!l->served[k - 1] || f->fork.end <= l->taken[k - 1]) continue;
-        begin_branch(row, k - 1, f->at);
-        add_piece(row, k - 1, f->at.offset, f->fork.end);
+        begin_branch(row, k - 1, fork_place(f));
+        add_piece(row, k - 1, f->fork.begin, f->fork.end);
     }
     assert(row->branch_count <= forks && row->piece_count <= 2 * forks);
     return true;

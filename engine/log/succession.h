@@ -30,10 +30,10 @@ typedef struct u9i_row_eyes {
     bool (*is_trimmed)(void *ctx, uint64_t gone, const u9i_facts *behind);
     /*
      * Raises *promise to the largest that a valid frame at or behind `from` makes, and fills *records with how
-     * many records stand in valid frames from there on that end at or before it; *unread: of what it looked through
-     * bytes cannot be read. [R-11]
+     * many records stand in valid frames that end behind `from`, and at or before it; *unread: of what it looked through
+     * bytes cannot be read. [R-11] If one of these frames lies across `from`, that is set to where it begins.
      */
-    bool (*look)(void *ctx, u9i_facts *facts, uint64_t from, uint64_t *promise, uint64_t *records, bool *unread);
+    bool (*look)(void *ctx, u9i_facts *facts, u9i_position *from, uint64_t *promise, uint64_t *records, bool *unread);
     /* Fills *out; `named` may be NULL. */
     bool (*reach)(void *ctx, const u9i_facts *facts, const u9i_position *named, u9i_reach *out);
     /* Looks for a seal behind which something stands: see u9i_probe_seal. */

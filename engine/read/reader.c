@@ -394,7 +394,7 @@ static bool announce(u9i_reader *r, u9i_step *step, const u9i_facts *f)
             site.lost = f->barren && !f->named && !f->marked ? U9_NOWHERE : 0;
         } else if (what == ANNOUNCE_FORK && f->fork.end != 0) { /* [L-9] */
             site = (u9i_damage_site){.verdict = U9_V_CORRUPT, .reason = U9_R_FORK, .begin = f->fork.begin,
-                                     .end = f->fork.end, .ordinal = f->at.ordinal, .lost = f->fork.lost};
+                                     .end = f->fork.end, .ordinal = f->fork.ordinal, .lost = f->fork.lost};
         } else {
             continue;
         }

@@ -371,17 +371,19 @@ static u9_err tell_unknown(u9i_judge *j, u9i_window *window, u9i_round *round)
     return U9_OK;
 }
 
-/* The named end is reached, or cannot be. */
+/* The named end is reached, or cannot be. Frames that lead to it, or past it, otherwise than named are of another line. */
 static u9_err end_bounded(u9i_judge *j, u9i_window *window, u9i_round *round, u9_reason why)
 {
     const u9i_position *at = &j->facts->at;
+    bool otherwise = j->pos == at->offset;
     bool fits = j->pos == at->offset && (!j->knows_ordinal || j->ordinal == at->ordinal) &&
                 (!j->knows_chain || memcmp(j->chain, at->chain, U9I_HASH_SIZE) == 0);
     u9_err err = fits && j->facts->tail == U9I_TAIL_UNKNOWN ? tell_unknown(j, window, round) : U9_OK;
     if (err != U9_OK) return err;
     if (!fits)
         tell_site(j, round, (u9i_damage_site){.verdict = U9_V_CORRUPT, .reason = why, .begin = j->pos,
-                                              .end = at->offset, .lost = count_lost(j, at->ordinal)});
+                                              .end = at->offset,
+                                              .lost = otherwise ? U9_NOWHERE : count_lost(j, at->ordinal)});
     end_at(j, round, at->offset, at->ordinal, U9_V_CLEAN);
     memcpy(j->end.chain, at->chain, sizeof j->end.chain);
     return U9_OK;
@@ -456,13 +458,25 @@ static void end_at_mark(u9i_judge *j, u9i_round *round, u9_reason reason)
     j->knows_ordinal = j->knows_chain = true;
 }
 
+/* Why the named end is not reached, by what stands at pos: a frame that follows, and passes that end, parts from it. */
+static u9_err why_not_reached(u9i_judge *j, u9i_window *window, const candidate *c, u9_reason *why)
+{
+    candidate past;
+    *why = j->size < j->bound ? U9_R_CUT : unread_in(j, window, j->pos, j->bound) ? U9_R_UNREADABLE : c->why;
+    if (*why != c->why) return U9_OK;
+    u9_err err = look_at_pos(j, window, j->size, &past);
+    if (err == U9_OK && past.found && past.frame.end > j->bound) *why = U9_R_FORK;
+    return err;
+}
+
 /* No frame that was promised to follow is behind pos; `y` is the first one that was not, of `beyond` records, or NULL. */
 static u9_err end_here(u9i_judge *j, u9i_window *window, u9i_round *round, const candidate *c,
                        const u9i_frame *y, uint64_t beyond)
 {
     if (u9i_judge_bounded(j)) {
-        bool unread = unread_in(j, window, j->pos, j->bound);
-        return end_bounded(j, window, round, j->size < j->bound ? U9_R_CUT : unread ? U9_R_UNREADABLE : c->why);
+        u9_reason why;
+        u9_err err = why_not_reached(j, window, c, &why);
+        return err == U9_OK ? end_bounded(j, window, round, why) : err;
     }
     uint64_t next = y ? y->trailer.ordinal : j->ordinal;
     uint64_t lost = y ? count_lost(j, next) : U9_NOWHERE;
@@ -520,7 +534,7 @@ static u9_err judge_gap(u9i_judge *j, u9i_window *window, u9i_round *round, cons
 /* One look at what stands at pos; round->then stays 0 if it is to be looked at again. */
 static u9_err look(u9i_judge *j, u9i_window *window, u9i_round *round)
 {
-    if (u9i_judge_bounded(j) && j->pos >= j->bound) return end_bounded(j, window, round, U9_R_FOLLOW);
+    if (u9i_judge_bounded(j) && j->pos >= j->bound) return end_bounded(j, window, round, U9_R_FORK);
     candidate c;
     u9_err err = look_at_pos(j, window, j->bound, &c);
     if (err != U9_OK) return err;

@@ -96,6 +96,7 @@ static bool same_beside(const u9i_facts *a, const u9i_facts *b)
            a->called == b->called && a->misnamed == b->misnamed && a->sealed_before == b->sealed_before &&
            a->named == b->named && u9i_position_same(&a->at, &b->at) && a->tail == b->tail && a->wrong == b->wrong &&
            a->fork.begin == b->fork.begin && a->fork.end == b->fork.end && a->fork.lost == b->fork.lost &&
+           a->fork.ordinal == b->fork.ordinal &&
            a->marked == b->marked && u9i_position_same(&a->mark, &b->mark);
 }
 

@@ -13,6 +13,7 @@
 typedef struct u9i_span_lost {
     uint64_t begin, end; /* end 0: none */
     uint64_t lost;       /* U9_NOWHERE: not known */
+    uint64_t ordinal;    /* of the first one, where it is known: behind a named end [L-9] */
 } u9i_span_lost;
 
 /* A search in vain for what is in front of a file's first valid frame: once is enough, while it knew the same. [Y-5] */

@@ -337,6 +337,42 @@ START_TEST(what_may_be_behind_a_link_that_leads_nowhere_is_not_given_up) /* [L-4
 }
 END_TEST
 
+/* {F65} [M-9] Without its mark the log would be the other line, whose segment came into its directory. */
+START_TEST(what_is_read_is_not_given_up_for_another_line)
+{
+    for (unsigned way = 0; way < 2; way++) {
+        session(at("log"), "m", 5, 2);
+        copy_log(at("log"), at("copy"));
+        extend_file(segment_path(at("copy"), 1), 1 << 20); /* so that it is not continued */
+        session(at("copy"), "q", 3, 2);
+        u9_options o = small_options();
+        u9_log *w = open_writer(at("log"), &o);
+        append_many(w, "p", 4, 4);
+        if (way == 1) copy_log(at("log"), at("back")); /* nothing promises these, but they are read */
+        close_log(w);
+        if (way == 0) copy_log(at("log"), at("back"));
+        extend_file(segment_path(at("log"), 1), 1 << 20);
+        session(at("log"), "z", 3, 2);
+        sim_copy(beside(at("log"), ".mark"), beside(at("back"), ".mark"));
+        sim_copy(segment_path(at("copy"), 2), segment_path(at("back"), 2));
+        seen *s = look(at("back"));
+        ck_assert_uint_eq(s->count, 9);
+        ck_assert(has_text(s, "p3"));
+        ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_FORK), 1);
+        forget(s);
+        expect_refused(at("back"), at("back"), U9_CORRUPT, "records of this one no more");
+        remove_log(segment_path(at("back"), 2)); /* as it says */
+        expect_given_up(at("back"), 12);
+        s = look(at("back"));
+        ck_assert(has_text(s, "p3"));
+        forget(s);
+        remove_log(at("log"));
+        remove_log(at("copy"));
+        remove_log(at("back"));
+    }
+}
+END_TEST
+
 START_TEST(damage_at_the_marks_place_is_no_older_state)
 {
     uint64_t offsets[64];
@@ -511,6 +547,7 @@ Suite *suite_repair(void)
     tcase_add_test(t, what_cannot_be_given_up_is_refused_with_the_reason);
     tcase_add_test(t, a_mark_that_goes_while_its_loss_is_given_up_is_told_so);
     tcase_add_test(t, what_may_be_behind_a_link_that_leads_nowhere_is_not_given_up);
+    tcase_add_test(t, what_is_read_is_not_given_up_for_another_line);
     tcase_add_test(t, damage_at_the_marks_place_is_no_older_state);
     tcase_add_test(t, logs_of_each_key_kind_can_be_given_up);
     tcase_add_test(t, each_step_is_durable_before_the_next_one_begins);

@@ -637,6 +637,62 @@ START_TEST(promised_frames_behind_a_contradicted_end_are_kept)
 }
 END_TEST
 
+/* The same segment, in a copy of the log. */
+static forged_segment copy_of(const forged_segment *s)
+{
+    forged_segment copy = *s;
+    copy.bytes = malloc(FORGED_ROOM);
+    ck_assert_ptr_nonnull(copy.bytes);
+    memcpy(copy.bytes, s->bytes, FORGED_ROOM);
+    return copy;
+}
+
+/* [G-4] [L-9] The next segment is of the other line: it names an end within a frame of this one, or at one's end. */
+START_TEST(frames_across_an_end_that_the_other_line_names_are_a_branch)
+{
+    for (unsigned way = 0; way < 3; way++) {
+        forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+        forge_records(&one, "a", 2);
+        forged_segment other = copy_of(&one);
+        forge_records(&other, "x", 3);
+        forged_segment two = promised(2, 1, &other, "y", 2);
+        if (way == 1) forge_records(&one, "p", 1);
+        uint64_t begin = forge_records(&one, "b", way == 2 ? 3 : 8), end = one.end;
+        if (way < 2) forge_records(&one, "c", 1);
+        forge_promise(&one);
+        save(&one);
+        save(&two);
+        salvage("log", "out");
+        ck_assert_int_eq(report.verdict, U9_V_CORRUPT);
+        ck_assert_uint_eq(told_of(U9_R_FORK), way == 2 ? 1 : 2);
+        if (way == 2) { /* the ends are one, and not what led there: it is read as it stands, and told */
+            ck_assert_uint_eq(damages[0].begin, end);
+            ck_assert_uint_eq(damages[0].end, end);
+            ck_assert_uint_eq(damages[0].lost, U9_NOWHERE);
+            expect_texts("out", "a0 a1 b2 b3 b4 y5 y6");
+        } else {
+            ck_assert_uint_eq(damages[0].begin, begin); /* [L-9] what is left out */
+            ck_assert_uint_gt(damages[0].end, other.end);
+            ck_assert_uint_eq(damages[0].ordinal, way ? 3 : 2);
+            ck_assert_uint_eq(damages[0].lost, 9);
+            ck_assert_uint_eq(damages[1].begin, begin); /* and what is not here */
+            ck_assert_uint_eq(damages[1].end, other.end);
+            ck_assert_uint_eq(damages[1].lost, way ? 2 : 3);
+            expect_texts("out", way ? "a0 a1 p2 y5 y6" : "a0 a1 y5 y6");
+            expect_texts("out.fork-2", way ? "b3 b4 b5 b6 b7 b8 b9 b10 c11" : "b2 b3 b4 b5 b6 b7 b8 b9 c10");
+            ck_assert_uint_eq(outputs[1].begin, begin);
+            ck_assert_uint_eq(outputs[1].ordinal, way ? 3 : 2);
+        }
+        remove_log(at("log"));
+        remove_log(at("out"));
+        remove_log(at("out.fork-2"));
+        forge_free(&one);
+        forge_free(&other);
+        forge_free(&two);
+    }
+}
+END_TEST
+
 /* [G-4] [L-3] What was never promised, and a later session leaves out, is void: it was never in the log. */
 START_TEST(what_is_void_is_not_saved)
 {
@@ -732,10 +788,7 @@ END_TEST
 START_TEST(a_copy_that_went_on_by_itself_is_a_branch)
 {
     forged_segment one = promised(1, 1, NULL, "a", 3);
-    forged_segment copy = one;
-    copy.bytes = malloc(FORGED_ROOM);
-    ck_assert_ptr_nonnull(copy.bytes);
-    memcpy(copy.bytes, one.bytes, FORGED_ROOM);
+    forged_segment copy = copy_of(&one);
     forge_records(&one, "b", 4);
     forge_records(&one, "b", 1);
     forge_promise(&one);
@@ -816,6 +869,7 @@ Suite *suite_salvage_reading(void)
     tcase_add_test(tc, when_the_first_output_is_there_all_are);
     tcase_add_test(tc, each_branch_goes_into_a_log_of_its_own);
     tcase_add_test(tc, promised_frames_behind_a_contradicted_end_are_kept);
+    tcase_add_test(tc, frames_across_an_end_that_the_other_line_names_are_a_branch);
     tcase_add_test(tc, what_is_void_is_not_saved);
     tcase_add_test(tc, swapped_and_misnamed_files_are_saved_in_order);
     tcase_add_test(tc, a_branch_without_its_secret_is_a_branch);

@@ -29,13 +29,13 @@ static bool trims(void *ctx, uint64_t gone, const u9i_facts *behind)
 }
 
 /* A made-up file has three records and a promise of them all, if it has any: at 1000, 2000 and 3000. */
-static bool looks(void *ctx, u9i_facts *f, uint64_t from, uint64_t *promise, uint64_t *records, bool *unread)
+static bool looks(void *ctx, u9i_facts *f, u9i_position *from, uint64_t *promise, uint64_t *records, bool *unread)
 {
     (void)ctx;
     *records = 0;
     *unread = false;
     if (f->size > 3000 && *promise < 3000) *promise = 3000;
-    for (uint64_t end = 1000; end <= *promise && end < f->size; end += 1000) *records += end > from;
+    for (uint64_t end = 1000; end <= *promise && end < f->size; end += 1000) *records += end > from->offset;
     return true;
 }
 
@@ -51,7 +51,7 @@ static bool parts(void *ctx, const u9i_facts *a, const u9i_facts *b, uint64_t pr
     (void)ctx;
     uint64_t from = a->size < b->size ? a->size : b->size;
     *own = (u9i_span_lost){.end = 0};
-    if (from < promise) *own = (u9i_span_lost){from, b->size, 1};
+    if (from < promise) *own = (u9i_span_lost){.begin = from, .end = b->size, .lost = 1};
     return true;
 }
 

@@ -28,8 +28,8 @@
     X(size) X(header) X(mends) X(mends_frames) X(secret.bytes[15]) X(secret.boundary[15]) X(secret.lost) X(barren) \
     X(boundaries) X(blank) X(plain) X(stray) X(no_file) X(spared) X(has_open) X(has_trim) X(has_end) X(has_spare) X(unread) \
     X(unread_at) X(kind[0]) X(number) X(first) X(newest) X(is_void) X(called) X(misnamed) X(sealed_before) X(named) \
-    X(at.offset) X(at.ordinal) X(at.chain[15]) X(tail) X(wrong) X(fork.begin) X(fork.end) X(fork.lost) X(marked) \
-    X(mark.offset) X(mark.ordinal) X(mark.chain[15])
+    X(at.offset) X(at.ordinal) X(at.chain[15]) X(tail) X(wrong) X(fork.begin) X(fork.end) X(fork.lost) X(fork.ordinal) \
+    X(marked) X(mark.offset) X(mark.ordinal) X(mark.chain[15])
 /* clang-format on */
 
 /* A segment whose facts are the same keeps what was found in it: so nothing may be overlooked. */
