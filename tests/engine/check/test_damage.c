@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX = 256, BLOCK = 4096, SECTOR = 512, BIT_STEP = 23, PARTS = 8 };
+enum { MAX = 256, BLOCK = 4096, SECTOR = 512, BIT_STEP = 23, PARTS = 32 };
 
 /* A log, one file of which is damaged over and over, and what it held before. */
 typedef struct victim {
