@@ -100,6 +100,14 @@ static void note_early(tool_lost *l, const u9_damage *d)
     l->healable |= more && d->reason == U9_R_MARK;
 }
 
+/* Files grow and are cut by blocks: one of another size that reaches behind what is lost got bytes, or lost some, in its midst. */
+static int is_shifted(const u9_damage *d)
+{
+    struct stat st;
+    return d->verdict == U9_V_CORRUPT && d->lost > 0 && d->end > d->begin && stat(d->path, &st) == 0 && S_ISREG(st.st_mode) &&
+           st.st_size % 4096 != 0 && (uint64_t)st.st_size > d->end;
+}
+
 /* An end of which nobody can say what stood behind it. Nothing mends what a session has gone on behind. */
 static int is_tail(const u9_damage *d)
 {
@@ -132,6 +140,7 @@ void tool_lost_damage(tool_lost *l, const u9_damage *d)
     else l->mendable |= is_mendable(l, d);
     l->healable |= is_mendable(l, d) && (d->reason == U9_R_HASH || d->reason == U9_R_SEAL);
     if (is_tail(d)) l->tails++;
+    l->shifted |= is_shifted(d);
     l->forked |= d->reason == U9_R_FORK && d->end > d->begin;
     if (d->reason == U9_R_FORK && d->end == d->begin) l->parts = d->segment, l->parts_at = d->begin;
     if (d->reason == U9_R_MISSING) note_missing(l, d);
@@ -372,7 +381,8 @@ static void advise_again(advice *a)
     advise_missing(a);
     advise_emptied(a);
     if (l->cut.count > 0)
-        advise(a, "%s%s ends too early: put a whole or newer copy of it there", l->cut.name, and_more(&l->cut, more));
+        advise(a, "%s%s %s: put a whole or newer copy of it there", l->cut.name, and_more(&l->cut, more),
+               l->shifted ? "is not as it was" : "ends too early");
     if (has(l->reasons, U9_R_FORK))
         advise(a, "two histories part here: look for the copy that went on%s", l->forked ? "; --salvage writes each as a log" : "");
     if (l->count == 0 && l->more == 0) advise(a, "no record is lost: the log is read in full as it is");
@@ -462,6 +472,7 @@ static void advise_salvage(advice *a)
     int lost = l->count > 0 || l->more > 0, foreign = is_all_foreign(l);
     if (l->unknown > 0)
         advise(a, "u9fsck --salvage OUT %.200s saves also what has lost its secret; nothing signs that then", a->path);
+    if (l->shifted) advise(a, "u9fsck --carve OUT %.200s finds frames anywhere: bytes came into a file, or went", a->path);
     if (l->unknown > 0 || whole == 0 || foreign || (!lost && l->tried.safe + l->tried.unsafe > 0)) return;
     advise(a, "u9fsck --salvage OUT %.200s copies the %" PRIu64 " whole record%s to a new log", a->path, whole,
            tool_plural(whole));

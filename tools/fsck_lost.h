@@ -88,6 +88,7 @@ typedef struct tool_lost {
     uint64_t unknown; /* the last segment that has no secret: nothing in it is mended */
     tool_files misnamed, copies;      /*   have another's name, and copies of others beside them */
     int mendable;     /* a repair may find something, */
+    int shifted;      /* bytes came into a file, or went: what is behind them is whole, and not where it should be */
     int healable;     /*   and a search for flipped bits */
     tool_tried tried;
 } tool_lost;

@@ -125,7 +125,8 @@ int verb_recv(int argc, char **argv)
         "has already is skipped: after a break the same command goes on at the last record received.\v"
         "That LOG is a beginning of what comes is judged by its last record; what it holds is not verified "
         "again: `u9fsck` does that. Keys and batches are those of the sender, times are of here. The stream "
-        "carries no hashes: it is for pipes and connections that lose and change nothing, such as ssh.",
+        "carries no hashes: it is for pipes and connections that lose and change nothing, such as ssh. It says itself where "
+        "it ends: what stands behind that is not looked at.",
         NULL, NULL, NULL};
     struct recv r = {.log = {.size = sizeof r.log, .on_damage = on_damage}};
     r.log.on_damage_ctx = &r;

@@ -88,7 +88,7 @@ static void close_in_place(in_place *r)
 }
 
 /* What was trimmed since is not missed. Of a log that cannot be read nothing was. [L-10] */
-static void note_trimmed(in_place *r)
+static void note_kept(in_place *r)
 {
     u9i_catalog *catalog;
     if (r->changes.count == 0 || r->source.dir->single[0]) return;
@@ -116,7 +116,7 @@ static u9_err finish_earlier(in_place *r)
         return u9i_fault(r->fault, U9_STATE, U9I_AT(.path = r->path, .rule = "U-3"),
                          "an earlier repair was broken off: a repair that changes something brings it to its end first, or an undo");
     if (sys == 0 && u9i_changes_unfinished(&r->changes)) {
-        note_trimmed(r);
+        note_kept(r);
         u9_err err = refuse_linked(r);
         if (err != U9_OK) return err;
         sys = u9i_changes_going_back(&r->changes) ? u9i_changes_undo(&r->changes, r->source.dir)
@@ -352,7 +352,7 @@ u9_err u9_undo(const char *path, const char *io, int linked, uint64_t *steps, u9
     if (err != U9_OK) return err;
     int sys = u9i_changes_load(&r.changes, r.source.dir);
     u9i_changes_sweep(r.source.dir);
-    if (sys == 0) note_trimmed(&r);
+    if (sys == 0) note_kept(&r);
     uint64_t count = r.changes.count, changed = count_steps(&r, &trimmed);
     if (sys == 0 && count == 0)
         err = u9i_fault(fault, U9_ABSENT, U9I_AT(.path = path, .rule = "U-3"), "nothing is saved that could be undone");

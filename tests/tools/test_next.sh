@@ -427,6 +427,22 @@ strangers() {
     clean newer
 }
 
+# One byte more in the midst of a file: all behind it is whole, where no reader looks for it.
+shifted() {
+    for i in $(seq 20); do seq "$i" $((i + 4)) | "$u9" append --sync none more; done
+    file=$(segment more 1)
+    at=$(LC_ALL=C grep -abo u9frame "$file" | sed -n '4{s/:.*//p;q}')
+    { head -c "$at" "$file" && printf x && tail -c +$((at + 1)) "$file"; } >longer
+    cat longer >"$file"
+    looked 4 more
+    claim 'of a file that is longer it is not said that it ends too early' eval \
+        'next more | grep -q "^0000000000000001.u9 is not as it was: put a whole or newer copy of it there" && ! grep -q "too early" out'
+    follows more --carve
+    mv made/* carved.more
+    claim 'which finds all that is whole' test "$("$u9" cat carved.more 2>cat.err | wc -l)" -ge 95
+    rmdir made
+}
+
 # A log of one segment, which is no more what it was: what is said holds, with a mark and without.
 alone() {
     for how in noise nothing; do
@@ -492,6 +508,7 @@ ends
 seals
 empties
 strangers
+shifted
 alone
 lines
 full
