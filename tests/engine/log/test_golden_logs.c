@@ -247,6 +247,17 @@ static const want_record *newest(size_t i)
     return w;
 }
 
+/* Records were lost that may be newer than this one: only what is known to stand in front of it is not. */
+static bool newer_are_lost(const want_record *w)
+{
+    bool lost = false;
+    for (size_t k = 0; k < golden->damage_count; k++) {
+        const u9_damage *d = &golden->damages[k];
+        lost |= d->verdict >= U9_V_UNKNOWN && d->lost > 0 && (d->ordinal == U9_NOWHERE || d->ordinal > w->ordinal);
+    }
+    return lost;
+}
+
 static void find(u9_log *log, size_t i)
 {
     const want_record *w = newest(i);
@@ -256,7 +267,8 @@ static void find(u9_log *log, size_t i)
     ck_assert_int_eq(
         u9_key_parse(golden->kind, w->key, strlen(w->key), raw, &key.size, NULL), U9_OK);
     uint8_t *room = malloc(w->size);
-    ck_assert_int_eq(u9_log_get(log, &key, room, w->size, &r, NULL), U9_OK);
+    u9_err err = u9_log_get(log, &key, room, w->size, &r, NULL);
+    expect_record(err == U9_OK || (err == U9_CORRUPT && newer_are_lost(w)), w->ordinal);
     expect_record(r.ordinal == w->ordinal, w->ordinal);
     expect_sha(w, r.bytes, r.size);
     free(room);
