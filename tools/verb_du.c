@@ -320,7 +320,8 @@ int verb_du(int argc, char **argv)
         "LOG",
         "Says what takes the space of LOG: data (values), keys, headers (with trailers, control records and padding), indexes, "
         "what is reserved ahead, what is damaged, and what compression saved. All of LOG is read. Damage is told on standard "
-        "error, a line each; if records were lost to it, the exit status is 3.",
+        "error, a line each; if records were lost to it, the exit status is 3. If some of it was trimmed before it was "
+        "read, nothing is printed, and it is 1.",
         NULL,
         NULL,
         NULL};

@@ -120,7 +120,7 @@ int verb_scan(int argc, char **argv)
         "Reads and verifies all records of LOG, on several threads, and prints how many there are, their bytes, and a "
         "digest that does not depend on who read what: the sum modulo 2^128 of the XXH3-128 hashes of the records. "
         "Damage is told on standard error, a line each; if records were lost to it, the exit status is 3, and 1 if some "
-        "of what a LINE names was trimmed since. If a part of the log cannot be read, nothing is printed.",
+        "of it was trimmed before it was read. If a part of the log cannot be read, nothing is printed.",
         NULL, NULL, NULL};
     struct ask ask = {.threads = scan_processors()};
     tool_parse(&parser, argc, argv, &ask);

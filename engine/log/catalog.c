@@ -443,21 +443,12 @@ static bool keep_facts(const load *l, u9i_facts *f)
     return true;
 }
 
-/* True if nothing stood under this name when it was listed before: a link to nothing. A name that goes is not listed again. */
-static bool was_nothing(const load *l, const u9i_facts *f)
-{
-    const u9i_facts *was = last_of(l, f);
-    return was && was->nothing;
-}
-
 /* Opens the file of a segment. A negative errno of something that is no file, or is gone by now, is told by `stray`. */
 static u9_err open_listed(load *l, u9i_facts *f, u9i_file **out)
 {
     char path[4400];
     int sys = u9i_file_open(l->source->dir, f->name, U9I_OPEN_READ, out);
     f->stray = f->no_file = u9i_no_file(sys) && !l->row.single;
-    f->nothing = f->stray && sys == -ENOENT;
-    l->looks.vanished |= f->nothing && !was_nothing(l, f);
     if (sys == 0 || f->stray) return U9_OK;
     return u9i_fault(l->fault, U9_IO,
                      U9I_AT(.path = u9i_source_path(l->source, f->name, path, sizeof path), .sys = -sys),
@@ -523,9 +514,6 @@ static u9_err probe_all(load *l)
     u9_err err = U9_OK;
     for (size_t i = l->row.count; i > 0 && err == U9_OK; i--) /* the last first: a writer may be about to leave it */
         if (!keep_facts(l, &l->row.facts[i - 1])) err = probe_file(l, &l->row.facts[i - 1], NULL, 0);
-    if (err == U9_OK && l->looks.vanished)
-        err = u9i_fault(l->fault, U9_IO, U9I_AT(.path = l->source->path, .sys = ENOENT),
-                        "segments went as often as they were listed");
     for (bool more = true; more && err == U9_OK;) {
         more = false;
         if (!list_spares(l)) return u9i_fault(l->fault, U9_NOMEM, U9I_AT(.path = l->source->path), "out of memory");
@@ -593,7 +581,7 @@ typedef struct doubts {
 
 typedef enum doubt {
     DOUBT_MISSING = 1, /* a segment */
-    DOUBT_UNOPENED,    /* a segment that holds something, and no valid u9open; */
+    DOUBT_UNOPENED,    /* a name of no valid u9open: what it holds is on its way, or it is gone since it was listed; */
     DOUBT_DUE,         /*   which is known to be durable */
     DOUBT_OFF,         /* one off the row that holds something promised */
     DOUBT_OLDER,       /* the last one is sealed, and the next may be there by now */
@@ -777,11 +765,14 @@ static u9_err bring_up_to_date(u9i_source *s, u9_fault *fault)
 
 u9_err u9i_source_catalog(u9i_source *s, u9i_catalog **out, u9_fault *fault)
 {
+    u9_fault why; /* which may tell of a look that did not count */
     pthread_mutex_lock(&s->lock);
-    u9_err err = bring_up_to_date(s, fault);
+    u9_err err = bring_up_to_date(s, &why);
     if (err == U9_OK) {
         atomic_fetch_add(&s->current->references, 1);
         *out = s->current;
+    } else if (fault) {
+        *fault = why;
     }
     source_check(s);
     pthread_mutex_unlock(&s->lock);

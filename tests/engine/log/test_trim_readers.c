@@ -145,12 +145,15 @@ START_TEST(a_log_that_is_trimmed_while_it_is_opened_is_whole) /* [R-10] */
 }
 END_TEST
 
-/* The same of a file that goes between two looks into it: into one that was rolled and not yet sealed there are some. */
+/*
+ * The same of a file that goes between two looks into it: into one that was rolled and not yet sealed there are some, and
+ * into all where the first is missing, and others may say why. */
 START_TEST(a_file_that_goes_while_the_log_is_opened_is_one_that_went) /* [R-10] [L-9] */
 {
     make_row_of_segments(at("log"));
     const char *unsealed = segment_path(at("log"), 2);
     sim_resize(unsealed, sim_size(unsealed) - 4096);
+    if (_i > 0) sim_remove(segment_path(at("log"), 1));
     for (unsigned nth = 1, fired = 1; fired > 0; nth++) {
         u9_log *r;
         u9_fault fault;
@@ -167,6 +170,21 @@ START_TEST(a_file_that_goes_while_the_log_is_opened_is_one_that_went) /* [R-10] 
         ck_assert_uint_lt(nth, 20);
         ck_assert(nth > 1 || fired > 0);
     }
+}
+END_TEST
+
+/* Of a log that goes on as fast as it is listed, only what is new is looked at, and so it is caught up with. */
+START_TEST(what_was_found_whole_is_not_looked_at_again_for_a_doubt_of_another) /* */
+{
+    make_row_of_segments(at("log"));
+    uint8_t none[4096];
+    memset(none, 'x', sizeof none);
+    sim_write(segment_path(at("log"), 99), 0, none, sizeof none);
+    sim_forget_diary();
+    u9_log *r = open_reader(at("log"));
+    ck_assert_uint_eq(sim_count(SIM_LIST), 2);
+    ck_assert_uint_eq(sim_count_of(SIM_OPEN, segment_path(at("log"), 1)), 1);
+    close_log(r);
 }
 END_TEST
 
@@ -293,11 +311,11 @@ static void read_all(const u9_mark *line)
     uint64_t next = 0;
     u9_options o = {.size = sizeof o, .mode = U9_READ, .io = io_of(at("log")), .on_damage = fail_on_damage, .on_damage_ctx = &next};
     u9_log *r;
-    u9_fault fault;
+    u9_fault fault = {.err = U9_OK};
     u9_cursor *c;
     u9_record record;
     u9_err err = u9_log_open(at("log"), &o, &r, &fault);
-    ck_assert_msg(err == U9_OK, "call %u: %s: %s", first_call, fault.path, fault.text);
+    ck_assert_msg(err == U9_OK && fault.err == U9_OK, "call %u: %s: %s", first_call, fault.path, fault.text);
     ck_assert_int_eq(u9_cursor_open(r, NULL, &c, NULL), U9_OK);
     while ((err = u9_cursor_next(c, &record)) == U9_OK) {
         ck_assert_uint_ge(record.ordinal, next);
@@ -334,6 +352,40 @@ END_TEST
 START_TEST(who_reads_beside_one_trim_after_the_other_finds_the_log_whole) /* [R-10] [L-10] [M-8] */
 {
     read_beside(readings[_i % READINGS], _i < READINGS ? 24 : 2, _i < READINGS ? 7 : 1, _i < READINGS ? 8 : 60);
+}
+END_TEST
+
+/* Takes away what was trimmed, one before each call once it began, the lowest first. */
+static uint64_t lowest, kept_from;
+
+static void remove_beside(sim_kind kind)
+{
+    (void)kind;
+    calls++;
+    if (calls < first_call || lowest == kept_from) return;
+    sim_remove(segment_path(at("log"), lowest++));
+}
+
+/* {F45} All that is looked at says what goes; it is there when the names are listed, and not when it is opened. */
+START_TEST(what_goes_while_it_is_looked_at_was_trimmed) /* [R-10] [L-4] [L-10] */
+{
+    make_row_of_segments(at("log"));
+    sim_copy(at("log"), at("all"));
+    kept_from = trim_log(at("log"), below_ordinal(26)).segment;
+    u9_mark line;
+    ck_assert_int_eq(u9_mark_read(at("log"), io_of(at("log")), &line, NULL), U9_OK);
+    calls = 1;
+    for (first_call = 1; first_call <= calls; first_call++) {
+        for (lowest = 1; lowest < kept_from; lowest++)
+            sim_copy(segment_path(at("all"), lowest), segment_path(at("log"), lowest));
+        calls = 0;
+        lowest = 1;
+        sim_before_call(remove_beside);
+        readings[_i](&line);
+        sim_before_call(NULL);
+        for (; lowest < kept_from; lowest++) sim_remove(segment_path(at("log"), lowest));
+    }
+    ck_assert_uint_gt(first_call, 30);
 }
 END_TEST
 
@@ -438,7 +490,8 @@ Suite *suite_trim_readers(void)
     tcase_add_test(t, a_cursor_of_which_all_was_trimmed_says_so_and_ends);
     tcase_add_test(t, a_key_that_was_trimmed_is_absent_and_the_fault_says_from_where_on_records_are_kept);
     tcase_add_test(t, a_log_that_is_trimmed_while_it_is_opened_is_whole);
-    tcase_add_test(t, a_file_that_goes_while_the_log_is_opened_is_one_that_went);
+    tcase_add_loop_test(t, a_file_that_goes_while_the_log_is_opened_is_one_that_went, 0, 2);
+    tcase_add_test(t, what_was_found_whole_is_not_looked_at_again_for_a_doubt_of_another);
     tcase_add_test(t, a_line_of_what_was_trimmed_is_no_longer_provable_and_one_of_later_proves_less);
     suite_add_tcase(suite, t);
     t = tcase_create("beside");
@@ -446,6 +499,7 @@ Suite *suite_trim_readers(void)
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, who_reads_beside_a_trim_at_any_call_finds_the_log_whole, 0, READINGS);
     tcase_add_loop_test(t, who_reads_beside_one_trim_after_the_other_finds_the_log_whole, 0, 2 * READINGS);
+    tcase_add_loop_test(t, what_goes_while_it_is_looked_at_was_trimmed, 0, READINGS);
     suite_add_tcase(suite, t);
     t = tcase_create("threads");
     tcase_add_checked_fixture(t, fixture_setup, fixture_teardown);
