@@ -120,24 +120,28 @@ static int carved_order(const void *a, const void *b)
     const u9i_kin *x = *(u9i_kin *const *)a, *y = *(u9i_kin *const *)b;
     int order = u9i_order(y->has_log, x->has_log);
     if (order == 0 && x->has_log) order = memcmp(x->log, y->log, 16);
+    if (order == 0 && x->has_log) order = u9i_order(x->line, y->line);
     if (order == 0 && x->has_log) order = u9i_order(x->number, y->number);
-    return order ? order : memcmp(x->boundary, y->boundary, 16);
+    if (order == 0) order = memcmp(x->boundary, y->boundary, 16);
+    return order ? order : u9i_order(x->line, y->line);
 }
 
-/* So many of these are one log. */
+/* So many of these are one log, or one other line of its. */
 static size_t count_log(u9i_kin *const *kin, size_t count)
 {
     size_t n = 1;
-    while (kin[0]->has_log && n < count && kin[n]->has_log && memcmp(kin[0]->log, kin[n]->log, 16) == 0) n++;
+    while (kin[0]->has_log && n < count && kin[n]->has_log && kin[n]->line == kin[0]->line &&
+           memcmp(kin[0]->log, kin[n]->log, 16) == 0)
+        n++;
     return n;
 }
 
-/* "OUT/id", or by its boundary what has none. free() it. */
+/* "OUT/id", or by its boundary what has none; and which line it is, as salvage calls it. free() it. */
 static char *name_log(const char *out, const u9i_kin *k)
 {
     size_t n = u9i_path_length(out);
     unsigned digits = 0;
-    char *path = malloc(n + 64);
+    char *path = malloc(n + 80);
     if (path == NULL) return NULL;
     memcpy(path, out, n);
     snprintf(path + n, 16, "/%s", k->has_log ? "" : k->proven ? "segment-" : "unsigned-");
@@ -145,6 +149,7 @@ static char *name_log(const char *out, const u9i_kin *k)
     for (n = strlen(path); digits < 32; digits++)
         path[n + digits] = "0123456789abcdef"[digits % 2 ? id[digits / 2] & 15 : id[digits / 2] >> 4];
     path[n + digits] = 0;
+    if (k->line > 0) snprintf(path + n + digits, 24, ".fork-%u", k->line + 1);
     return path;
 }
 

@@ -331,34 +331,20 @@ static size_t count_healed(const u9i_carving *c)
     return n;
 }
 
-/* Frames in order */
-
-static int by_offset(const void *a, const void *b)
+/* Each kin's frames in order. */
+static u9_err settle_all(u9i_carving *c)
 {
-    const u9i_fragment *x = a, *y = b;
-    int order = u9i_order(x->offset, y->offset);
-    return order ? order : u9i_order(x->at, y->at);
-}
-
-/*
- * Each byte of a segment once: of several frames at one place (copies of the file, older ones too) that which follows
- * the frame before it, else the first.
- */
-static void settle_frames(u9i_kin *k)
-{
-    size_t kept = 0;
-    if (k->count > 1) qsort(k->frames, k->count, sizeof *k->frames, by_offset);
-    for (size_t i = 0; i < k->count; i++) {
-        const u9i_fragment *last = kept ? &k->frames[kept - 1] : NULL;
-        size_t best = i, more = i;
-        for (; more < k->count && k->frames[more].offset == k->frames[i].offset; more++)
-            if (last && memcmp(k->frames[best].chain, last->sha, U9I_HASH_SIZE) != 0 &&
-                memcmp(k->frames[more].chain, last->sha, U9I_HASH_SIZE) == 0)
-                best = more;
-        if (last == NULL || k->frames[best].offset >= u9i_fragment_end(last)) k->frames[kept++] = k->frames[best];
-        i = more - 1;
+    for (size_t i = 0; i < c->kin_count; i++) {
+        u9i_kin *k = &c->kin[i];
+        u9i_fragment *list = malloc((k->count + 1) * sizeof *list);
+        if (list == NULL) return u9i_carve_no_memory(c);
+        u9i_carve_settle(k, list);
+        free(list);
+        for (size_t n = 0; n < k->count && !k->has_open; n++) /* its first frame may have been in two pieces */
+            if (k->frames[n].offset == U9I_DISK_HEADER_SIZE) know_first(c, k, &k->frames[n]);
     }
-    k->count = kept;
+    know_log(c);
+    return u9i_carve_part(c);
 }
 
 u9_err u9i_carve_join(u9i_carving *c)
@@ -372,14 +358,8 @@ u9_err u9i_carve_join(u9i_carving *c)
     }
     if (err == U9_OK) err = u9i_carve_hold(c);
     if (err == U9_OK) err = u9i_carve_know(c); /* by what is left */
+    if (err == U9_OK) err = settle_all(c);
     if (err != U9_OK) return err;
-    for (size_t i = 0; i < c->kin_count; i++) {
-        u9i_kin *k = &c->kin[i];
-        settle_frames(k);
-        for (size_t n = 0; n < k->count && !k->has_open; n++) /* its first frame may have been in two pieces */
-            if (k->frames[n].offset == U9I_DISK_HEADER_SIZE) know_first(c, k, &k->frames[n]);
-    }
-    know_log(c);
     bool unread = c->report->unread > 0; /* else what a frame's bytes were asked for in vain is told by nothing but this */
     for (size_t i = 0; i < c->wound_count; i++) {
         uint8_t header[U9I_FRAME_HEADER_SIZE];

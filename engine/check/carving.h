@@ -5,6 +5,7 @@
  *     u9i_carve_know -> secrets, what their first frames say
  *     u9i_carve_join -> frames in two pieces; each kin's frames in order, none twice
  *     u9i_carve_hold -> of these, none that may be a record's bytes
+ *     u9i_carve_part -> kin of the same boundary, where a copy went on otherwise
  *
  * A secret proves itself, as its boundary is its hash; a frame proves itself by its own hash, and, where the secret is
  * known, by its signature. What stands inside a whole frame is never looked at;
@@ -64,6 +65,8 @@ typedef struct u9i_kin {
     u9i_secret secret;
     u9i_fragment *frames;
     size_t count, room;
+    size_t others;     /* frames behind these that are in none of their places: it went on otherwise, in a copy */
+    unsigned line;     /* 0, or it is such a line, of a kin with the same boundary: the first, the second ... */
     uint64_t rejoined;
     bool has_open;     /* its first frame is a u9open: */
     u9i_open_record open;
@@ -107,6 +110,12 @@ U9_MUST_CHECK u9_err u9i_carve_scan(u9i_carving *carving);
 U9_MUST_CHECK u9_err u9i_carve_know(u9i_carving *carving);
 U9_MUST_CHECK u9_err u9i_carve_join(u9i_carving *carving);
 U9_MUST_CHECK u9_err u9i_carve_hold(u9i_carving *carving);
+
+/* Puts a kin's frames in order, each place once; its others come behind them. `list`: room for all of them. */
+void u9i_carve_settle(u9i_kin *kin, u9i_fragment *list);
+
+/* Makes kin of what the others are, each with the frames that lead to it. No kin is found by its boundary but the first. */
+U9_MUST_CHECK u9_err u9i_carve_part(u9i_carving *carving);
 
 /* Told of a trailer: bytes at `at` of an image, which end a payload. */
 typedef u9_err u9i_trailer_fn(u9i_carving *carving, uint32_t image, uint64_t at, const u9i_trailer *trailer);

@@ -114,14 +114,29 @@ static u9_err look_for_stand_in(repair *r)
     return err;
 }
 
-/* True if in that row this is read as well. */
-static bool is_read_in(const u9i_catalog *row, const shown *s)
+/* Whether what is read of segments[i] stands in front of the end that is named in that row. */
+static u9_err look_behind_end(repair *r, const u9i_catalog *row, size_t i, uint64_t end, bool *all)
 {
-    for (size_t i = 0; i < row->count; i++) {
-        const u9i_facts *f = u9i_catalog_facts(row, i);
-        if (strcmp(f->name, s->name) == 0) return u9i_facts_on_row(f) && (!f->named || s->end <= f->at.offset);
-    }
-    return false;
+    const u9i_facts *facts = u9i_catalog_facts(row, i);
+    u9i_iterator it;
+    u9i_frame f;
+    u9_err err = end <= facts->at.offset ? U9_END : u9i_source_iterate(r->source, row->segments[i], NULL, false, &it, r->fault);
+    *all = true;
+    if (err != U9_OK) return err == U9_END ? U9_OK : err;
+    for (uint64_t p = U9I_DISK_HEADER_SIZE; *all && (err = u9i_window_find(it.window, p, end, &f)) == U9_OK; p = f.end)
+        *all = f.trailer.count == 0 || f.end <= facts->at.offset;
+    if (err != U9_OK && err != U9_END) (void)u9i_source_fault(r->source, &it, err, r->fault);
+    u9i_iterator_close(&it);
+    return err == U9_END ? U9_OK : err;
+}
+
+/* Whether in that row all of this is read as well. */
+static u9_err look_in_row(repair *r, const u9i_catalog *row, const shown *s, bool *all)
+{
+    size_t i = 0;
+    while (i < row->count && strcmp(u9i_catalog_facts(row, i)->name, s->name) != 0) i++;
+    *all = i < row->count && u9i_facts_on_row(u9i_catalog_facts(row, i));
+    return *all && u9i_catalog_facts(row, i)->named ? look_behind_end(r, row, i, s->end, all) : U9_OK;
 }
 
 /* Without its mark the log may be another row, which leaves out what is read now: no record goes out of reach by giving up. */
@@ -133,7 +148,9 @@ static u9_err accept_row(repair *r)
     u9_err err = u9i_source_catalog(r->source, &row, r->fault);
     if (err != U9_OK) return err;
     for (size_t i = 0; i < r->shown_count && err == U9_OK; i++) {
-        if (is_read_in(row, &r->shown[i])) continue;
+        bool all;
+        err = look_in_row(r, row, &r->shown[i], &all);
+        if (err != U9_OK || all) continue;
         err = u9i_fault(r->fault, U9_CORRUPT,
                         U9I_AT(.path = u9i_source_path(r->source, r->shown[i].name, path, sizeof path), .rule = "M-9"),
                         "without the mark another line of the log would be read, and records of this one no more. Salvage "

@@ -51,7 +51,8 @@ typedef struct u9_carve_report {
  * Looks through the file at `path`, or through all regular files in the directory `path`, from the first byte to the
  * last, for segments of logs, wherever they begin and however they are called, and writes each log into a directory of
  * its own below `out_path`: OUT/<its id in hex>; what cannot be proven to be of a log, into OUT/unsigned-<boundary> and
- * OUT/segment-<boundary>. Nothing of what is read is changed. A frame is taken where it is whole; one that stands in two
+ * OUT/segment-<boundary>. Where copies of one segment went on each by itself, what the first one does not have goes into
+ * OUT/<id>.fork-2, OUT/<id>.fork-3 ..., with what they share in front. Nothing of what is read is changed. A frame is taken where it is whole; one that stands in two
  * pieces, as in an image of a fragmented disk, is put together if the frame behind it has its hash.
  * OUT must not be there, but for what an earlier call left that was broken off, which is completed.
  * Memory: about 150 bytes for each frame, and 40 MiB. Errors: U9_ARG (out_path is in the way, a size is wrong), U9_ABSENT

@@ -883,6 +883,44 @@ static void make_forked(void)
     ck_assert_int_eq(u9_indexes_build(at("one"), &o, &r, NULL), U9_OK);
 }
 
+/* {F65} [U-8] Copies of a segment that went on each by itself: each line is there; what is a part of another is not, twice. */
+START_TEST(lines_of_one_segment_are_carved_apart)
+{
+    for (unsigned way = 0; way < 3; way++) {
+        told t = {.logs = 0};
+        session(at("log"), "m", 9, 2);
+        copy_log(at("log"), at("copy"));
+        copy_log(at("log"), at("third"));
+        make_dir(at("pile"));
+        sim_copy(segment_path(at("log"), 1), at("pile/older"));
+        session(at("log"), "p", 5, 2);
+        session(at("copy"), "q", 40, 3);
+        session(at("third"), "r", 2, 2);
+        sim_copy(segment_path(at("log"), 1), at(way == 1 ? "pile/z" : "pile/a"));
+        sim_copy(segment_path(at("log"), 1), at("pile/same"));
+        if (way > 0) sim_copy(segment_path(at("copy"), 1), at("pile/c"));
+        if (way > 1) sim_copy(segment_path(at("third"), 1), at("pile/d"));
+        carve(at("pile"), &t);
+        ck_assert_uint_eq(t.logs, way + 1);
+        static const char *const ends[] = {"", ".fork-2", ".fork-3"}, *const lasts[][3] = {{"p4"}, {"q39", "p4"}, {"p4", "q39", "r1"}};
+        static const unsigned counts[][3] = {{14}, {49, 14}, {14, 49, 11}};
+        for (unsigned i = 0; i <= way; i++) {
+            seen *s = look(t.paths[i]);
+            ck_assert_msg(strlen(t.paths[i]) == strlen(at("out/")) + 32 + strlen(ends[i]) && strstr(t.paths[i], ends[i]), "%s", t.paths[i]);
+            ck_assert_uint_eq(s->count, counts[way][i]);
+            ck_assert(has_text(s, "m8") && has_text(s, lasts[way][i]));
+            ck_assert_int_lt(s->report.verdict, U9_V_UNKNOWN);
+            forget(s);
+        }
+        remove_log(at("log"));
+        remove_log(at("copy"));
+        remove_log(at("third"));
+        remove_log(at("pile"));
+        remove_log(at("out"));
+    }
+}
+END_TEST
+
 /* {F28} {F52} [U-6] [U-7] */
 START_TEST(whatever_images_are_made_of_what_is_carved_was_written)
 {
@@ -952,6 +990,7 @@ Suite *suite_carve(void)
     tcase_add_test(c, many_claims_cost_no_more_than_some_readings);
     tcase_add_test(c, false_headers_cost_a_read_a_block);
     tcase_add_test(c, many_segments_are_found_by_their_boundaries);
+    tcase_add_test(c, lines_of_one_segment_are_carved_apart);
     tcase_add_test(c, whatever_images_are_made_of_what_is_carved_was_written);
     tcase_add_loop_test(c, a_frame_that_cannot_be_read_is_not_said_to_be_broken, 0, 2);
     suite_add_tcase(s, c);

@@ -1,0 +1,175 @@
+/*
+ * engine/check/carve_lines.c: each segment's frames in order, and those of copies that went on otherwise. See
+ * carving.h. [U-6] [U-8]
+ *
+ * Of a log that was copied, and went on in both, one segment's frames part: the first line is the segment, and what is
+ * in none of its places is another kin of the same boundary, with all that leads to it.
+ */
+#include "engine/check/carving.h"
+
+#include "engine/os/list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int by_offset(const void *a, const void *b)
+{
+    const u9i_fragment *x = a, *y = b;
+    int order = u9i_order(x->offset, y->offset);
+    return order ? order : u9i_order(x->at, y->at);
+}
+
+/* The first of these, which ascend, at or behind an offset. */
+static size_t first_from(const u9i_fragment *frames, size_t count, uint64_t offset)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (frames[middle].offset < offset) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* The frame there with this hash; NULL: there is none. */
+static const u9i_fragment *find_frame(const u9i_fragment *frames, size_t count, uint64_t offset, const uint8_t sha[U9I_HASH_SIZE])
+{
+    for (size_t i = first_from(frames, count, offset); i < count && frames[i].offset == offset; i++)
+        if (memcmp(frames[i].sha, sha, U9I_HASH_SIZE) == 0) return &frames[i];
+    return NULL;
+}
+
+/* Frames of one boundary, by offset. */
+typedef struct frame_list {
+    u9i_fragment *frames;
+    size_t count;
+} frame_list;
+
+/* True if what a frame follows is there, and not in this line: the frame is another's. */
+static bool is_elsewhere(const frame_list *every, const frame_list *line, const u9i_fragment *f)
+{
+    return f->offset > U9I_DISK_HEADER_SIZE && find_frame(every->frames, every->count, f->previous, f->chain) != NULL &&
+           find_frame(line->frames, line->count, f->previous, f->chain) == NULL;
+}
+
+/*
+ * Each byte of a segment once: of several frames at one place (copies of the file, older ones too) that which follows
+ * the frame before it, else the first that is not of another line. They come behind those in the line.
+ */
+static void choose_line(const frame_list *every, const u9i_fragment *frames, size_t count, frame_list *line)
+{
+    for (size_t i = 0, more; i < count; i = more) {
+        const u9i_fragment *last = line->count ? &line->frames[line->count - 1] : NULL, *best = NULL;
+        for (more = i; more < count && frames[more].offset == frames[i].offset; more++) {
+            bool follows = last && memcmp(frames[more].chain, last->sha, U9I_HASH_SIZE) == 0;
+            if ((best && !follows) || (last && frames[more].offset < u9i_fragment_end(last))) continue;
+            bool better = best == NULL || memcmp(best->chain, last->sha, U9I_HASH_SIZE) != 0;
+            if (better && !is_elsewhere(every, line, &frames[more])) best = &frames[more];
+        }
+        if (best) line->frames[line->count++] = *best;
+    }
+}
+
+/* Leaves of `frames` those that are not in the line, which ascends. Copies of its frames are in it. */
+static size_t drop_line(u9i_fragment *frames, size_t count, const u9i_fragment *line, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (find_frame(line, n, frames[i].offset, frames[i].sha) == NULL) frames[kept++] = frames[i];
+    return kept;
+}
+
+/* The frames that lead to this one, each by the hash of the one before, or at least the segment's first. */
+static size_t lead_to(const u9i_fragment *f, const u9i_fragment *frames, size_t count, u9i_fragment *list)
+{
+    size_t n = 0;
+    while (f->offset > U9I_DISK_HEADER_SIZE) {
+        const u9i_fragment *before = find_frame(frames, count, f->previous, f->chain);
+        if (before == NULL && frames[0].offset == U9I_DISK_HEADER_SIZE) before = &frames[0];
+        if (before == NULL || u9i_fragment_end(before) > f->offset) break;
+        list[n++] = *before;
+        f = before;
+    }
+    for (size_t i = 0; i < n / 2; i++) {
+        u9i_fragment swap = list[i];
+        list[i] = list[n - 1 - i];
+        list[n - 1 - i] = swap;
+    }
+    return n;
+}
+
+static bool has_records(const u9i_carving *c, const u9i_fragment *frames, size_t count)
+{
+    u9i_trailer t;
+    for (size_t i = 0; i < count; i++)
+        if (u9i_carve_fetch(c, &frames[i]) &&
+            u9i_carve_trailer(c->frame + (frames[i].end - frames[i].offset) - U9I_TRAILER_SIZE, &t) && t.count > 0)
+            return true;
+    return false;
+}
+
+/* Adds the next line of a kin, which takes these frames. */
+static bool add_line(u9i_carving *c, size_t of, unsigned line, u9i_fragment *frames, size_t count)
+{
+    u9i_kin *more = u9i_grow(c->kin, c->kin_count, &c->kin_room, sizeof *more);
+    if (more == NULL) return false;
+    c->kin = more;
+    u9i_kin *k = &c->kin[c->kin_count++];
+    *k = c->kin[of];
+    k->line = line;
+    k->rejoined = 0;
+    k->frames = frames;
+    k->count = k->room = count;
+    k->others = 0;
+    return true;
+}
+
+void u9i_carve_settle(u9i_kin *k, u9i_fragment *list)
+{
+    if (k->count > 1) qsort(k->frames, k->count, sizeof *k->frames, by_offset);
+    frame_list every = {k->frames, k->count}, line = {list, 0};
+    choose_line(&every, k->frames, k->count, &line);
+    size_t n = line.count;
+    k->others = drop_line(k->frames, k->count, list, n);
+    memmove(k->frames + n, k->frames, k->others * sizeof *list);
+    memcpy(k->frames, list, n * sizeof *list);
+    k->count = n;
+}
+
+/* The other lines of a kin, one after the other, from what the lines before have left. */
+static u9_err part_kin(u9i_carving *c, size_t i)
+{
+    size_t all = c->kin[i].count + c->kin[i].others, left = c->kin[i].others;
+    u9i_fragment *every = malloc(all * sizeof *every), *rest = malloc(left * sizeof *rest);
+    bool fine = every && rest;
+    if (fine) {
+        memcpy(every, c->kin[i].frames, all * sizeof *every);
+        memcpy(rest, every + c->kin[i].count, left * sizeof *rest);
+        qsort(every, all, sizeof *every, by_offset);
+    }
+    for (unsigned line = 1; fine && left > 0;) {
+        u9i_fragment *list = malloc(2 * all * sizeof *list);
+        fine = list != NULL;
+        if (!fine) break;
+        size_t lead = lead_to(&rest[0], every, all, list);
+        frame_list others = {every, all}, chosen = {list, lead};
+        choose_line(&others, rest, left, &chosen);
+        if (chosen.count == lead) list[chosen.count++] = rest[0]; /* what leads to it is not whole */
+        size_t own = chosen.count - lead;
+        left = drop_line(rest, left, list + lead, own);
+        bool kept = has_records(c, list + lead, own);
+        if (kept) fine = add_line(c, i, line++, list, lead + own);
+        if (!kept || !fine) free(list);
+    }
+    free(every);
+    free(rest);
+    return fine ? U9_OK : u9i_carve_no_memory(c);
+}
+
+u9_err u9i_carve_part(u9i_carving *c)
+{
+    u9_err err = U9_OK;
+    for (size_t i = 0, count = c->kin_count; i < count && err == U9_OK; i++)
+        if (c->kin[i].others > 0 && !c->kin[i].aside) err = part_kin(c, i);
+    return err;
+}
