@@ -332,7 +332,7 @@ static size_t count_healed(const u9i_carving *c)
 }
 
 /* Each kin's frames in order. */
-static u9_err settle_all(u9i_carving *c)
+static u9_err settle_kin(u9i_carving *c)
 {
     for (size_t i = 0; i < c->kin_count; i++) {
         u9i_kin *k = &c->kin[i];
@@ -358,7 +358,7 @@ u9_err u9i_carve_join(u9i_carving *c)
     }
     if (err == U9_OK) err = u9i_carve_hold(c);
     if (err == U9_OK) err = u9i_carve_know(c); /* by what is left */
-    if (err == U9_OK) err = settle_all(c);
+    if (err == U9_OK) err = settle_kin(c);
     if (err != U9_OK) return err;
     bool unread = c->report->unread > 0; /* else what a frame's bytes were asked for in vain is told by nothing but this */
     for (size_t i = 0; i < c->wound_count; i++) {

@@ -46,7 +46,7 @@ typedef struct frame_list {
 } frame_list;
 
 /* True if what a frame follows is there, and not in this line: the frame is another's. */
-static bool is_elsewhere(const frame_list *every, const frame_list *line, const u9i_fragment *f)
+static bool is_of_another(const frame_list *every, const frame_list *line, const u9i_fragment *f)
 {
     return f->offset > U9I_DISK_HEADER_SIZE && find_frame(every->frames, every->count, f->previous, f->chain) != NULL &&
            find_frame(line->frames, line->count, f->previous, f->chain) == NULL;
@@ -64,7 +64,7 @@ static void choose_line(const frame_list *every, const u9i_fragment *frames, siz
             bool follows = last && memcmp(frames[more].chain, last->sha, U9I_HASH_SIZE) == 0;
             if ((best && !follows) || (last && frames[more].offset < u9i_fragment_end(last))) continue;
             bool better = best == NULL || memcmp(best->chain, last->sha, U9I_HASH_SIZE) != 0;
-            if (better && !is_elsewhere(every, line, &frames[more])) best = &frames[more];
+            if (better && !is_of_another(every, line, &frames[more])) best = &frames[more];
         }
         if (best) line->frames[line->count++] = *best;
     }
