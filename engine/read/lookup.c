@@ -175,7 +175,7 @@ static u9_err get_by_scan(u9_log *log, lookup *l, u9_fault *fault)
     u9_err err = u9_cursor_open(log, NULL, &c, fault);
     if (err != U9_OK) return err;
     err = scan_backwards(c, l);
-    l->lossy = c->lossy;
+    l->lossy = c->lossy && (!l->there || strncmp(u9i_kind_in(log, c->reader.catalog), "rkey", 4) == 0); /* an identifier is made once */
     l->kept_from = c->reader.catalog->trim.ordinal;
     return u9i_cursor_end(c, err, fault);
 }
@@ -186,7 +186,8 @@ bool u9i_lookup_newer_lost(const u9i_view *v, const u9i_indexed *s, uint64_t at)
 {
     const u9i_catalog *c = v->catalog;
     size_t i = v->count, unit = 0;
-    if (!atomic_load_explicit(&v->lossy, memory_order_acquire) && c->untold == 0) return false;
+    bool lost = atomic_load_explicit(&v->lossy, memory_order_acquire) || c->untold > 0;
+    if (!lost || !s->index.spec.hashed) return false; /* an identifier is made once */
     while (i > 0 && v->segments[i - 1] != s)
         if (v->segments[--i]->lost_before > 0) return true;
     while (unit < c->count && c->segments[unit] != s->segment) unit++;

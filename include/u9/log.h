@@ -337,8 +337,8 @@ U9_API void u9_cursor_close(u9_cursor *cursor);
  * borrows `buf` (`cap` bytes), whatever becomes of the log. U9_ABSENT: no such record; U9_LIMIT: `cap` is too small:
  * out->size tells what it must be, `bytes` and `values` are NULL, its key borrows `key`, and u9_record_read (u9/large.h) has
  * the rest, whatever its size (`buf` may be NULL where `cap` is 0); U9_CORRUPT: records were lost to damage that may have
- * had this key, and been newer than what is left: `*out` is the newest record that is found, as with U9_OK, or, where `cap`
- * is too small, with U9_LIMIT, or its `size` is 0: none is; U9_ARG: an argument is NULL, or the key is not of the log's
+ * had this key: none is found, and out->size is 0; or, in logs of record keys, they may be newer than what is left, and
+ * `*out` is the newest that is found, as with U9_OK, or, where `cap` is too small, with U9_LIMIT; U9_ARG: an argument is NULL, or the key is not of the log's
  * kind, as u9_log_append says; U9_STATE: forked. Thread-safe; the detail is in `fault` alone. More: u9/lookup.h.
  */
 U9_API U9_MUST_CHECK u9_err u9_log_get(u9_log *log, const u9_key *key, void *buf, size_t cap,

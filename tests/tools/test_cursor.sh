@@ -259,7 +259,7 @@ trimmed() {
     claim 'of no log nothing' same "$status $(grep -c begins err)" '1 0'
 }
 
-for group in both_ways seals times saved versions saved_of_keys parts_beside_losses newest_lost trimmed; do
+for group in both_ways times saved versions saved_of_keys parts_beside_losses newest_lost trimmed; do
     $group
 done
 tally
