@@ -106,8 +106,9 @@ typedef struct file_told {
 /*
  * How far what is told at told->begin reaches: where a frame that follows stands at the next block it is fill, and goes no
  * further than was told; else nobody comes to what stands behind it, up to the file's last byte that is not zero. [R-8]
+ * 0: some of that the disk does not give, and it stays as it is.
  */
-static u9_err find_reach(u9i_proposals *p, const u9i_facts *f, const file_told *told, uint64_t *end)
+static u9_err find_reach(u9i_proposals *p, const u9i_facts *f, const file_told *told, uint64_t *end, u9_fault *fault)
 {
     u9i_file *file;
     u9i_window *window = NULL;
@@ -115,7 +116,8 @@ static u9_err find_reach(u9i_proposals *p, const u9i_facts *f, const file_told *
     u9i_zeros z;
     uint64_t block = (told->begin + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
     *end = 0;
-    if (u9i_file_open(p->source->dir, f->name, U9I_OPEN_READ, &file) != 0) return U9_OK;
+    int sys = u9i_file_open(p->source->dir, f->name, U9I_OPEN_READ, &file);
+    if (sys != 0) return took_change(p, f->name, sys, fault);
     u9_err err = u9i_windows_lend(&p->source->windows, &window);
     if (err == U9_OK) {
         u9i_window_turn(window, file, &f->secret);
@@ -123,11 +125,14 @@ static u9_err find_reach(u9i_proposals *p, const u9i_facts *f, const file_told *
         bool fill = err == U9_OK && block > told->begin && frame.trailer.previous < told->begin;
         err = err == U9_OK || err == U9_CORRUPT ? u9i_window_zeros(window, told->begin, f->size, &z) : err;
         if (err == U9_OK) *end = fill ? told->end : z.last;
+        if (err == U9_OK && u9i_window_unread(window, told->begin, *end)) *end = 0;
+        sys = -window->sys;
         u9i_window_turn(window, NULL, NULL);
     }
     u9i_windows_return(&p->source->windows, window);
     u9i_file_close(file);
-    return err == U9_NOMEM ? err : U9_OK; /* what cannot be read stays as it is */
+    if (err == U9_IO) return took_change(p, f->name, sys, fault);
+    return err == U9_OK ? U9_OK : u9i_fault(fault, err, U9I_AT(.path = p->source->path), "out of memory");
 }
 
 /*
@@ -139,8 +144,8 @@ static u9_err propose_no_seal(u9i_proposals *p, const u9i_facts *f, const file_t
 {
     uint64_t end = 0;
     if (told->end == 0 || f->fork.end != 0 || u9i_changes_within(p->changes, f->name, told->begin, told->end)) return U9_OK;
-    u9_err err = find_reach(p, f, told, &end);
-    if (err != U9_OK) return u9i_fault(fault, err, U9I_AT(.path = p->source->path), "out of memory");
+    u9_err err = find_reach(p, f, told, &end, fault);
+    if (err != U9_OK) return err;
     if (end <= told->begin || end - told->begin > SEAL_MAX) return U9_OK;
     u9i_changes_drop(p->changes, f->name, told->begin, end);
     for (uint64_t at = told->begin, next; at < end && err == U9_OK; at = next) {
