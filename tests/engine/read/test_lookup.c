@@ -1061,7 +1061,8 @@ static void look_up_old(bool ascending, bool indexed, u9_log *log, const left_of
 START_TEST(a_record_is_found_with_the_word_that_newer_ones_were_lost) /* [K-3] */
 {
     static left_of_key left[OLD_RECORDS];
-    enum { WALKED, BESIDE, SEALED, MISSING, ROW, ROW_MISSING, FRONT } how = _i;
+    enum { WALKED, BESIDE, SEALED, MISSING, ROW, ROW_MISSING, FRONT };
+    const int how = _i;
     bool ascending = how == ROW || how == ROW_MISSING, one = how == WALKED || how == BESIDE;
     unsigned keys = ascending ? OLD_RECORDS : OLD_KEYS;
     u9_index_report report = {.size = sizeof report};
