@@ -126,7 +126,9 @@ static bool add_line(u9i_carving *c, size_t of, unsigned line, u9i_fragment *fra
 
 void u9i_carve_settle(u9i_kin *k, u9i_fragment *list)
 {
-    if (k->count > 1) qsort(k->frames, k->count, sizeof *k->frames, by_offset);
+    k->others = 0;
+    if (k->count == 0) return; /* a disk header alone */
+    qsort(k->frames, k->count, sizeof *k->frames, by_offset);
     frame_list every = {k->frames, k->count}, line = {list, 0};
     choose_line(&every, k->frames, k->count, &line);
     size_t n = line.count;
