@@ -234,6 +234,13 @@ newest_lost() {
     done
     run "$u9" get --all values "$key" "$other"
     claim 'get --all of some: told of each' test "$status $(grep -c 'may have had this key' err)" = '3 2'
+    lines 0 2999 | "$u9" append --segment-size 64K made
+    key=$("$u9" cat --keys -n 1 made | cut -f 1)
+    harm "$(find made -name '*.u9' | sort | sed -n 2p)" 'record [0-9]' 100
+    run "$u9" get made "$key"
+    claim 'an identifier that is found is in no doubt' same "$status $(cat out err)" '0 record 0'
+    run "$u9" get made "$key" 0000000000001-00000000001-00000001
+    claim 'nor is it beside one that is not, which may be lost' same "$status $(cat out) $(grep -c 'newer records' err)" '3 record 0 0'
 }
 
 # What was trimmed is no damage, and is not missing without a word.

@@ -319,19 +319,25 @@ START_TEST(bounds_hold_either_way)
 }
 END_TEST
 
+/* A row of segments in which the frame of this record is lost. */
+static void make_row_without(uint64_t ordinal)
+{
+    make_row_of_segments(at("log"));
+    u9_log *log = open_reader(at("log"));
+    u9_cursor *c = sought(log, to_ordinal(ordinal));
+    u9_record r = next_of(c);
+    u9_cursor_close(c);
+    close_log(log);
+    flip_bit(segment_path(at("log"), r.segment), r.frame + 100, 1);
+}
+
 /* */
 START_TEST(the_end_of_bounds_is_behind_what_is_lost_in_front_of_it)
 {
     u9_record r;
-    make_row_of_segments(at("log"));
+    make_row_without(12);
     u9_log *log = open_reader(at("log"));
-    u9_cursor *c = sought(log, to_ordinal(12));
-    r = next_of(c);
-    u9_cursor_close(c);
-    close_log(log);
-    flip_bit(segment_path(at("log"), r.segment), r.frame + 100, 1);
-    log = open_reader(at("log"));
-    c = sought(log, to_start);
+    u9_cursor *c = sought(log, to_start);
     while (u9_cursor_next(c, &r) == U9_OK) continue;
     uint64_t first = u9_cursor_damage(c)->ordinal, behind = first + u9_cursor_damage(c)->lost;
     ck_assert(first > 0 && first <= 12 && behind > 12);
@@ -353,17 +359,10 @@ END_TEST
 /* Forwards as backwards: what is known to be lost outside of the bounds alone is none of theirs. */
 START_TEST(damage_outside_of_the_bounds_is_not_told)
 {
-    u9_record r;
     events all = {0};
-    make_row_of_segments(at("log"));
-    u9_log *log = open_reader(at("log"));
-    u9_cursor *c = sought(log, to_ordinal(12));
-    r = next_of(c);
-    u9_cursor_close(c);
-    close_log(log);
-    flip_bit(segment_path(at("log"), r.segment), r.frame + 100, 1);
-    log = open_noting(at("log"), &all);
-    c = sought(log, to_start);
+    make_row_without(12);
+    u9_log *log = open_noting(at("log"), &all);
+    u9_cursor *c = sought(log, to_start);
     walk_on(c, &all);
     size_t i = 0;
     while (!all.all[i].damage) i++;
