@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NO_FRAME = UINT32_MAX };
+enum { NO_FRAME = UINT32_MAX, ROUNDS_MAX = 4 };
 
 /* A frame in one piece, or a disk header, and where its segment would begin. */
 typedef struct row_item {
@@ -140,7 +140,7 @@ static void list_reaches(holding *h)
     }
     for (size_t i = 0; i < c->wound_count; i++) {
         const u9i_wound *w = &c->wounds[i];
-        if (!w->healed && u9i_carve_read(c, w->image, w->at, header, sizeof header))
+        if (!w->healed && !w->known && u9i_carve_read(c, w->image, w->at, header, sizeof header))
             add_header_reach(h, w->image, w->at, header);
     }
     join_reaches(h);
@@ -174,18 +174,6 @@ static void mark_held(holding *h)
     }
 }
 
-/* True if the next segment, which is not held itself, says that this frame is the last one. */
-static bool is_named_last(const u9i_carving *c, const u9i_kin *k, const u9i_fragment *f)
-{
-    for (size_t i = 0; i < c->kin_count; i++) {
-        const u9i_kin *n = &c->kin[i];
-        if (n->has_open && !n->held && memcmp(n->open.before_boundary, k->boundary, U9I_HASH_SIZE) == 0 &&
-            memcmp(n->open.end.chain, f->sha, U9I_HASH_SIZE) == 0)
-            return true;
-    }
-    return false;
-}
-
 static int by_offset_down(const void *a, const void *b)
 {
     const u9i_fragment *x = a, *y = b;
@@ -203,11 +191,24 @@ static void drop_held(const u9i_carving *c, u9i_kin *k)
     for (size_t i = 0; i < k->count; i++) {
         const u9i_fragment *f = &k->frames[i];
         bool led = next && next->previous == f->offset && memcmp(next->chain, f->sha, U9I_HASH_SIZE) == 0;
-        if (f->held && !led && !is_named_last(c, k, f)) continue;
+        if (f->held && !led && !u9i_carve_is_named(c, k, f)) continue;
         k->frames[kept++] = *f;
         next = &k->frames[kept - 1];
     }
     k->count = kept;
+}
+
+/* What stands at this place, if it is a broken header, is one of a frame that is known. */
+static void know_wound(u9i_carving *c, uint32_t image, uint64_t at)
+{
+    size_t low = 0, high = c->wound_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const u9i_wound *w = &c->wounds[middle];
+        if (w->image < image || (w->image == image && w->at < at)) low = middle + 1;
+        else high = middle;
+    }
+    if (low < c->wound_count && c->wounds[low].image == image && c->wounds[low].at == at) c->wounds[low].known = true;
 }
 
 /* A frame that is proven though it is damaged: it is one of its segment's, and what stands in it a record's bytes. */
@@ -220,6 +221,7 @@ static u9_err take_broken(u9i_carving *c, u9i_kin *k, uint32_t image, uint64_t a
     memcpy(f.chain, r->trailer.chain, sizeof f.chain);
     u9i_sign(r->sha, k->secret.bytes, f.signature);
     u9i_carve_drop(c, image, at, at + (r->end - r->offset));
+    know_wound(c, image, at);
     return u9i_carve_add(k, &f) ? U9_OK : u9i_carve_no_memory(c);
 }
 
@@ -243,7 +245,7 @@ typedef struct row_gap {
 } row_gap;
 
 /* The frames in front of one that are proven by its chain. [Y-3] */
-static u9_err take_before(u9i_carving *c, const row_gap *gap)
+static u9_err take_before(u9i_carving *c, const row_gap *gap, bool *any)
 {
     const u9i_fragment *g = &gap->frame;
     u9i_secret secret = gap->kin->secret;
@@ -253,9 +255,10 @@ static u9_err take_before(u9i_carving *c, const row_gap *gap)
     u9_err err = U9_OK;
     memcpy(h.next_chain, g->chain, sizeof h.next_chain);
     while (err == U9_OK && h.p >= gap->low && h.p < h.next_at) {
-        uint64_t at = g->at - (g->offset - h.p);
-        if (!put_together(c, &h, g->image, at, h.next_at - h.p, &r)) break;
+        uint64_t back = g->offset - h.p, at = g->at - back;
+        if (back > g->at || !put_together(c, &h, g->image, at, h.next_at - h.p, &r)) break;
         err = take_broken(c, gap->kin, g->image, at, &r.frame);
+        *any = true;
         h.next_at = h.p;
         h.p = r.frame.trailer.previous;
         h.next_ordinal = r.frame.trailer.ordinal;
@@ -265,7 +268,7 @@ static u9_err take_before(u9i_carving *c, const row_gap *gap)
 }
 
 /* The frames behind the one with which a row ends, each of which follows. [Y-2] */
-static u9_err take_behind(u9i_carving *c, const row_gap *gap)
+static u9_err take_behind(u9i_carving *c, const row_gap *gap, bool *any)
 {
     u9i_fragment f = gap->frame;
     u9i_secret secret = gap->kin->secret;
@@ -283,11 +286,13 @@ static u9_err take_behind(u9i_carving *c, const row_gap *gap)
                  most = U9I_FRAME_HEADER_SIZE + U9I_PAYLOAD_MAX;
         if (h.p == 0 || !put_together(c, &h, f.image, at, size < most ? size : most, &r)) break;
         err = take_broken(c, gap->kin, f.image, at, &r.frame);
+        *any = true;
         if (err == U9_OK) f = gap->kin->frames[gap->kin->count - 1];
     }
     return err;
 }
 
+/* Where a row begins, what it follows is elsewhere; or damaged, up to the start of the segment. */
 static size_t list_gaps(const holding *h, row_gap *out)
 {
     size_t n = 0;
@@ -295,42 +300,59 @@ static size_t list_gaps(const holding *h, row_gap *out)
         const row_item *a = i > 0 ? &h->items[i - 1] : NULL, *b = &h->items[i];
         u9i_kin *k = &h->c->kin[b->kin];
         if (b->frame == NO_FRAME || !k->proven || k->frames[b->frame].held) continue;
-        if (a && same_row(a, b) && a->end < b->at) out[n++] = (row_gap){k, k->frames[b->frame], a->end - a->start};
+        const u9i_fragment *f = &k->frames[b->frame];
+        bool first = a == NULL || !same_row(a, b);
+        if (first && u9i_carve_find(k->frames, k->count, f->previous, f->chain) == NULL) out[n++] = (row_gap){k, *f, U9I_DISK_HEADER_SIZE};
+        if (!first && a->end < b->at) out[n++] = (row_gap){k, *f, a->end - a->start};
         if (i + 1 == h->item_count || !same_row(b, &h->items[i + 1])) out[n++] = (row_gap){k, k->frames[b->frame], 0};
     }
     return n;
 }
 
-/* What is broken, and can be proven all the same, and then what is left of what was in doubt. */
-static u9_err settle_held(holding *h, row_gap *gaps)
+/* What is broken, and can be proven all the same. */
+static u9_err take_gaps(holding *h, row_gap *gaps, bool *any)
 {
-    u9i_carving *c = h->c;
     u9_err err = U9_OK;
     size_t count = list_gaps(h, gaps);
     for (size_t i = 0; i < count && err == U9_OK; i++)
-        err = gaps[i].low ? take_before(c, &gaps[i]) : take_behind(c, &gaps[i]);
-    for (size_t i = 0; i < c->kin_count; i++) drop_held(c, &c->kin[i]);
+        err = gaps[i].low ? take_before(h->c, &gaps[i], any) : take_behind(h->c, &gaps[i], any);
+    return err;
+}
+
+/* One look at what may be in what. *any: something is proven now that was broken, and reaches no further than it does. */
+static u9_err hold_once(u9i_carving *c, bool *any)
+{
+    size_t most = c->kin_count + 1;
+    u9_err err = u9i_carve_know(c); /* it may drop frames, whose places are taken down next */
+    for (size_t i = 0; i < c->kin_count; i++) {
+        most += c->kin[i].count;
+        u9i_carve_sort(c->kin[i].frames, c->kin[i].count);
+    }
+    holding h = {.c = c, .items = calloc(most, sizeof *h.items),
+                 .reaches = calloc(2 * most + c->wound_count, sizeof *h.reaches)};
+    row_gap *gaps = calloc(2 * most, sizeof *gaps);
+    if (err == U9_OK && !(h.items && h.reaches && gaps)) err = u9i_carve_no_memory(c);
+    if (err == U9_OK) {
+        list_items(&h);
+        list_reaches(&h);
+        mark_held(&h);
+        err = u9i_carve_know(c);
+    }
+    if (err == U9_OK) err = take_gaps(&h, gaps, any);
+    free(gaps);
+    free(h.items);
+    free(h.reaches);
     return err;
 }
 
 u9_err u9i_carve_hold(u9i_carving *c)
 {
-    size_t most = c->kin_count + 1;
-    for (size_t i = 0; i < c->kin_count; i++) most += c->kin[i].count;
-    holding h = {.c = c, .items = calloc(most, sizeof *h.items),
-                 .reaches = calloc(2 * most + c->wound_count, sizeof *h.reaches)};
-    row_gap *gaps = calloc(2 * most, sizeof *gaps);
-    bool fine = h.items && h.reaches && gaps;
     u9_err err = U9_OK;
-    if (fine) {
-        list_items(&h);
-        list_reaches(&h);
-        mark_held(&h);
-        err = u9i_carve_know(c);
-        if (err == U9_OK) err = settle_held(&h, gaps);
+    bool any = true;
+    for (unsigned round = 0; any && err == U9_OK && round < ROUNDS_MAX; round++) {
+        any = false;
+        err = hold_once(c, &any);
     }
-    free(gaps);
-    free(h.items);
-    free(h.reaches);
-    return fine ? err : u9i_carve_no_memory(c);
+    for (size_t i = 0; i < c->kin_count && err == U9_OK; i++) drop_held(c, &c->kin[i]);
+    return err;
 }

@@ -128,6 +128,35 @@ static void drop_unsigned(u9i_kin *k)
     k->count = kept;
 }
 
+static int by_boundary(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(u9i_named_end));
+}
+
+static u9_err know_ends(u9i_carving *c)
+{
+    c->end_count = 0;
+    u9i_named_end *ends = realloc(c->ends, (c->kin_count + 1) * sizeof *ends);
+    if (ends == NULL) return u9i_carve_no_memory(c);
+    c->ends = ends;
+    for (size_t i = 0; i < c->kin_count; i++) {
+        const u9i_kin *k = &c->kin[i];
+        if (!k->has_open || k->held) continue;
+        memcpy(ends[c->end_count].boundary, k->open.before_boundary, U9I_HASH_SIZE);
+        memcpy(ends[c->end_count++].sha, k->open.end.chain, U9I_HASH_SIZE);
+    }
+    qsort(ends, c->end_count, sizeof *ends, by_boundary);
+    return U9_OK;
+}
+
+bool u9i_carve_is_named(const u9i_carving *c, const u9i_kin *k, const u9i_fragment *f)
+{
+    u9i_named_end end;
+    memcpy(end.boundary, k->boundary, sizeof end.boundary);
+    memcpy(end.sha, f->sha, sizeof end.sha);
+    return bsearch(&end, c->ends, c->end_count, sizeof end, by_boundary) != NULL;
+}
+
 u9_err u9i_carve_know(u9i_carving *c)
 {
     for (size_t i = 0; i < c->kin_count; i++) c->kin[i].has_open = c->kin[i].aside = c->kin[i].has_log = false;
@@ -147,7 +176,7 @@ u9_err u9i_carve_know(u9i_carving *c)
     for (size_t i = 0; i < c->kin_count; i++)
         if (c->kin[i].proven) drop_unsigned(&c->kin[i]);
     know_log(c);
-    return U9_OK;
+    return know_ends(c);
 }
 
 /* Frames in two pieces */
@@ -338,7 +367,7 @@ static u9_err settle_kin(u9i_carving *c)
         u9i_kin *k = &c->kin[i];
         u9i_fragment *list = malloc((k->count + 1) * sizeof *list);
         if (list == NULL) return u9i_carve_no_memory(c);
-        u9i_carve_settle(k, list);
+        u9i_carve_settle(c, k, list);
         free(list);
         for (size_t n = 0; n < k->count && !k->has_open; n++) /* its first frame may have been in two pieces */
             if (k->frames[n].offset == U9I_DISK_HEADER_SIZE) know_first(c, k, &k->frames[n]);

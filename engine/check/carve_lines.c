@@ -12,34 +12,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NAMED = 1 << 30 }; /* more than all frames that may follow */
+
+static bool is_earlier(const u9i_fragment *x, const u9i_fragment *y)
+{
+    return x->image != y->image ? x->image < y->image : x->at < y->at;
+}
+
 static int by_offset(const void *a, const void *b)
 {
     const u9i_fragment *x = a, *y = b;
     int order = u9i_order(x->offset, y->offset);
-    return order ? order : u9i_order(x->at, y->at);
+    if (order == 0) order = memcmp(x->sha, y->sha, sizeof x->sha);
+    return order ? order : is_earlier(y, x) - is_earlier(x, y);
 }
 
-/* The first of these, which ascend, at or behind an offset. */
-static size_t first_from(const u9i_fragment *frames, size_t count, uint64_t offset)
+void u9i_carve_sort(u9i_fragment *frames, size_t count)
+{
+    if (count > 1) qsort(frames, count, sizeof *frames, by_offset);
+}
+
+u9i_fragment *u9i_carve_find(u9i_fragment *frames, size_t count, uint64_t offset, const uint8_t sha[U9I_HASH_SIZE])
 {
     size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (frames[middle].offset < offset) low = middle + 1;
+        const u9i_fragment *f = &frames[middle];
+        if (f->offset < offset || (f->offset == offset && memcmp(f->sha, sha, sizeof f->sha) < 0)) low = middle + 1;
         else high = middle;
     }
-    return low;
+    bool found = low < count && frames[low].offset == offset && memcmp(frames[low].sha, sha, sizeof frames[low].sha) == 0;
+    return found ? &frames[low] : NULL;
 }
 
-/* The frame there with this hash; NULL: there is none. */
-static const u9i_fragment *find_frame(const u9i_fragment *frames, size_t count, uint64_t offset, const uint8_t sha[U9I_HASH_SIZE])
-{
-    for (size_t i = first_from(frames, count, offset); i < count && frames[i].offset == offset; i++)
-        if (memcmp(frames[i].sha, sha, U9I_HASH_SIZE) == 0) return &frames[i];
-    return NULL;
-}
-
-/* Frames of one boundary, by offset. */
+/* Frames of one boundary, in that order. */
 typedef struct frame_list {
     u9i_fragment *frames;
     size_t count;
@@ -48,43 +54,54 @@ typedef struct frame_list {
 /* True if what a frame follows is there, and not in this line: the frame is another's. */
 static bool is_of_another(const frame_list *every, const frame_list *line, const u9i_fragment *f)
 {
-    return f->offset > U9I_DISK_HEADER_SIZE && find_frame(every->frames, every->count, f->previous, f->chain) != NULL &&
-           find_frame(line->frames, line->count, f->previous, f->chain) == NULL;
+    return f->offset > U9I_DISK_HEADER_SIZE && u9i_carve_find(every->frames, every->count, f->previous, f->chain) != NULL &&
+           u9i_carve_find(line->frames, line->count, f->previous, f->chain) == NULL;
+}
+
+static bool is_next_of(const u9i_fragment *f, const u9i_fragment *last)
+{
+    return last && memcmp(f->chain, last->sha, sizeof f->chain) == 0;
+}
+
+/* Of two frames at one place: that which follows, that which more stands behind, that which stands first. */
+static bool counts_more(const u9i_fragment *f, const u9i_fragment *best, const u9i_fragment *last)
+{
+    if (best == NULL) return true;
+    if (is_next_of(f, last) != is_next_of(best, last)) return is_next_of(f, last);
+    return f->behind != best->behind ? f->behind > best->behind : is_earlier(f, best);
 }
 
 /*
- * Each byte of a segment once: of several frames at one place (copies of the file, older ones too) that which follows
- * the frame before it, else the first that is not of another line. They come behind those in the line.
+ * Each byte of a segment once: of several frames at one place (copies of the file, older ones too) the better one of those
+ * that are not of another line. They come behind those in the line.
  */
 static void choose_line(const frame_list *every, const u9i_fragment *frames, size_t count, frame_list *line)
 {
     for (size_t i = 0, more; i < count; i = more) {
         const u9i_fragment *last = line->count ? &line->frames[line->count - 1] : NULL, *best = NULL;
         for (more = i; more < count && frames[more].offset == frames[i].offset; more++) {
-            bool follows = last && memcmp(frames[more].chain, last->sha, U9I_HASH_SIZE) == 0;
-            if ((best && !follows) || (last && frames[more].offset < u9i_fragment_end(last))) continue;
-            bool better = best == NULL || memcmp(best->chain, last->sha, U9I_HASH_SIZE) != 0;
-            if (better && !is_of_another(every, line, &frames[more])) best = &frames[more];
+            if (last && frames[more].offset < u9i_fragment_end(last)) continue;
+            if (counts_more(&frames[more], best, last) && !is_of_another(every, line, &frames[more])) best = &frames[more];
         }
         if (best) line->frames[line->count++] = *best;
     }
 }
 
 /* Leaves of `frames` those that are not in the line, which ascends. Copies of its frames are in it. */
-static size_t drop_line(u9i_fragment *frames, size_t count, const u9i_fragment *line, size_t n)
+static size_t drop_line(u9i_fragment *frames, size_t count, u9i_fragment *line, size_t n)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
-        if (find_frame(line, n, frames[i].offset, frames[i].sha) == NULL) frames[kept++] = frames[i];
+        if (u9i_carve_find(line, n, frames[i].offset, frames[i].sha) == NULL) frames[kept++] = frames[i];
     return kept;
 }
 
 /* The frames that lead to this one, each by the hash of the one before, or at least the segment's first. */
-static size_t lead_to(const u9i_fragment *f, const u9i_fragment *frames, size_t count, u9i_fragment *list)
+static size_t lead_to(const u9i_fragment *f, u9i_fragment *frames, size_t count, u9i_fragment *list)
 {
     size_t n = 0;
     while (f->offset > U9I_DISK_HEADER_SIZE) {
-        const u9i_fragment *before = find_frame(frames, count, f->previous, f->chain);
+        const u9i_fragment *before = u9i_carve_find(frames, count, f->previous, f->chain);
         if (before == NULL && frames[0].offset == U9I_DISK_HEADER_SIZE) before = &frames[0];
         if (before == NULL || u9i_fragment_end(before) > f->offset) break;
         list[n++] = *before;
@@ -124,11 +141,28 @@ static bool add_line(u9i_carving *c, size_t of, unsigned line, u9i_fragment *fra
     return true;
 }
 
-void u9i_carve_settle(u9i_kin *k, u9i_fragment *list)
+/* Each copy once, in order; and how much follows each of them, from behind. */
+static void weigh(const u9i_carving *c, u9i_kin *k)
+{
+    size_t kept = 0;
+    u9i_carve_sort(k->frames, k->count);
+    for (size_t i = 0; i < k->count; i++) {
+        const u9i_fragment *last = kept ? &k->frames[kept - 1] : NULL, *f = &k->frames[i];
+        if (last == NULL || last->offset != f->offset || memcmp(last->sha, f->sha, sizeof f->sha) != 0) k->frames[kept++] = *f;
+    }
+    k->count = kept;
+    for (size_t i = 0; i < kept; i++) k->frames[i].behind = u9i_carve_is_named(c, k, &k->frames[i]) ? NAMED : 0;
+    for (size_t i = kept; i-- > 0;) {
+        u9i_fragment *f = &k->frames[i], *before = u9i_carve_find(k->frames, kept, f->previous, f->chain);
+        if (before && before->behind <= f->behind) before->behind = f->behind + 1;
+    }
+}
+
+void u9i_carve_settle(const u9i_carving *c, u9i_kin *k, u9i_fragment *list)
 {
     k->others = 0;
     if (k->count == 0) return; /* a disk header alone */
-    qsort(k->frames, k->count, sizeof *k->frames, by_offset);
+    weigh(c, k);
     frame_list every = {k->frames, k->count}, line = {list, 0};
     choose_line(&every, k->frames, k->count, &line);
     size_t n = line.count;
@@ -147,7 +181,7 @@ static u9_err part_kin(u9i_carving *c, size_t i)
     if (fine) {
         memcpy(every, c->kin[i].frames, all * sizeof *every);
         memcpy(rest, every + c->kin[i].count, left * sizeof *rest);
-        qsort(every, all, sizeof *every, by_offset);
+        u9i_carve_sort(every, all);
     }
     for (unsigned line = 1; fine && left > 0;) {
         u9i_fragment *list = malloc(2 * all * sizeof *list);

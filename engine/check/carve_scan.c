@@ -138,6 +138,7 @@ void u9i_carve_release(u9i_carving *c)
     if (c->chunk) u9i_pages_free(c->chunk, CHUNK);
     if (c->frame) u9i_pages_free(c->frame, FRAMES_ROOM);
     free(c->glances);
+    free(c->ends);
     free(c->images);
     free(c->kin);
     free(c->table);

@@ -45,6 +45,7 @@ typedef struct u9i_fragment {
     uint64_t split;       /* offset in the segment; `end`: it is in one piece */
     uint32_t image, rest_image;
     uint64_t previous, ordinal;
+    uint64_t behind;      /* weight of what follows it, frame by frame: settled frames have it */
     bool held;            /* it may be in another's record */
     uint8_t sha[U9I_HASH_SIZE], signature[U9I_HASH_SIZE], chain[U9I_HASH_SIZE];
 } u9i_fragment;
@@ -54,6 +55,7 @@ typedef struct u9i_wound {
     uint64_t at;
     uint32_t image;
     bool healed;
+    bool known;      /* its frame counts as it stands: how far it goes is no question */
     bool dark;       /* some of what is behind it cannot be read: perhaps the frame is whole */
     uint64_t offset; /* in its segment; 0: not known */
 } u9i_wound;
@@ -80,6 +82,11 @@ typedef struct u9i_kin {
     bool held;         /* all of it may be in others' records: it stands apart */
 } u9i_kin;
 
+/* A segment's last frame, as the u9open of the next one names it. */
+typedef struct u9i_named_end {
+    uint8_t boundary[U9I_HASH_SIZE], sha[U9I_HASH_SIZE];
+} u9i_named_end;
+
 typedef struct u9i_carving {
     const u9_carve_options *options;
     u9_carve_report *report;
@@ -95,6 +102,8 @@ typedef struct u9i_carving {
     size_t table_size;
     u9i_wound *wounds;
     size_t wound_count, wound_room;
+    u9i_named_end *ends; /* what segments that are not held name, in order */
+    size_t end_count;
     u9i_glance *glances; /* U9I_GLANCES */
     uint8_t *chunk;   /* what is looked through */
     uint8_t *frame;   /* a frame that is looked at, and room for the half of another */
@@ -111,8 +120,17 @@ U9_MUST_CHECK u9_err u9i_carve_know(u9i_carving *carving);
 U9_MUST_CHECK u9_err u9i_carve_join(u9i_carving *carving);
 U9_MUST_CHECK u9_err u9i_carve_hold(u9i_carving *carving);
 
+/* True if a segment that is not held names this frame as this one's last. */
+bool u9i_carve_is_named(const u9i_carving *carving, const u9i_kin *kin, const u9i_fragment *fragment);
+
+/* By offset and hash, and copies in the order in which they stand. */
+void u9i_carve_sort(u9i_fragment *frames, size_t count);
+
+/* Of frames in that order the first at this offset with this hash; NULL: there is none. */
+u9i_fragment *u9i_carve_find(u9i_fragment *frames, size_t count, uint64_t offset, const uint8_t sha[U9I_HASH_SIZE]);
+
 /* Puts a kin's frames in order, each place once; its others come behind them. `list`: room for all of them. */
-void u9i_carve_settle(u9i_kin *kin, u9i_fragment *list);
+void u9i_carve_settle(const u9i_carving *carving, u9i_kin *kin, u9i_fragment *list);
 
 /* Makes kin of what the others are, each with the frames that lead to it. No kin is found by its boundary but the first. */
 U9_MUST_CHECK u9_err u9i_carve_part(u9i_carving *carving);

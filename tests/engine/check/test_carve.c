@@ -46,6 +46,11 @@ static void add_file(image *i, const char *path)
     free(bytes);
 }
 
+static void add_file_of(image *i, const forged_segment *s)
+{
+    add(i, s->bytes, s->size);
+}
+
 static void save_image(image *i, const char *path)
 {
     write_file(path, i->bytes, i->size);
@@ -385,6 +390,92 @@ START_TEST(what_stands_inside_a_broken_frame_is_of_no_log)
                 ck_assert_int_eq(u9_salvage(t.paths[0], at("saved"), &o, &report, &saved, NULL), U9_OK);
                 ck_assert_uint_eq(saved, last ? 9 : 15);
             }
+}
+END_TEST
+
+/* The frames of a segment: `count` of three records each, `text`, but in one of them (from 0; 9: in none) `evil`. */
+static forged_segment forge_line(unsigned number, unsigned count, const char *text, unsigned which, const char *evil)
+{
+    forged_segment s = forge_begin(number, 2 + number, NULL, U9I_TAIL_NONE);
+    for (unsigned i = 0; i < count; i++) forge_records(&s, i == which ? evil : text, 3);
+    return s;
+}
+
+/*
+ * {F51} [U-6] A copy with one forged frame stands first, as a record's bytes would of which nothing is left but them. What
+ * follows the frame, be it only the end that the next segment names, says which of the two was written; the other is kept
+ * apart. Where nothing follows, the first counts.
+ */
+START_TEST(of_two_frames_at_one_place_that_counts_which_others_follow)
+{
+    for (unsigned which = 0; which < 4; which++)
+        for (unsigned named = 0; named < 2; named++) {
+            image i = {0};
+            told t;
+            forged_segment true_one = forge_line(1, 4, "good", 9, ""), evil = forge_line(1, 4, "good", which, "evil");
+            forged_segment next = forge_begin(2, 4, &true_one, U9I_TAIL_NONE);
+            ck_assert_uint_eq(true_one.size, evil.size);
+            for (size_t at = U9I_DISK_HEADER_SIZE; at < evil.size; at += 16) /* what stands behind it is the true one's */
+                if (at > U9I_DISK_HEADER_SIZE && which < 3 && memcmp(evil.bytes + at, evil.secret.boundary, 16) == 0 &&
+                    memmem(evil.bytes, at, "evil", 4) != NULL) {
+                    memcpy(evil.bytes + at, true_one.bytes + at, evil.size - at);
+                    break;
+                }
+            add_file_of(&i, &evil);
+            add_garbage(&i, 5000);
+            add_file_of(&i, &true_one);
+            if (named) add_file_of(&i, &next);
+            save_image(&i, at("image"));
+            remove_log(at("out"));
+            (void)carve(at("image"), &t);
+            ck_assert_uint_eq(t.logs, 2);
+            bool first = which == 3 && !named;
+            char text[16];
+            snprintf(text, sizeof text, "evil%u", 3 * which);
+            for (unsigned k = 0; k < 2; k++) {
+                bool fork = strstr(t.paths[k], ".fork-2") != NULL;
+                seen *s = look(t.paths[k]);
+                ck_assert_uint_eq(has_text(s, text), fork != first);
+                if (fork == first) ck_assert_uint_eq(s->count, 12);
+                forget(s);
+            }
+            forge_free(&true_one);
+            forge_free(&evil);
+            forge_free(&next);
+        }
+}
+END_TEST
+
+/* [U-9] A segment's first frames have damaged headers; with them the boundary behind the disk header is gone. */
+START_TEST(damaged_first_frames_are_put_together_and_are_their_logs)
+{
+    make_log(at("log"), "t", 300);
+    seen *want = look(at("log"));
+    for (unsigned way = 0; way < 2 * U9I_FRAME_HEADER_SIZE; way++) {
+        image i = {0};
+        told t;
+        size_t size, k = way / 2;
+        for (unsigned n = 1; n <= 3; n++) {
+            uint8_t *bytes = read_file(segment_path(at("log"), n), &size), *second = bytes + U9I_DISK_HEADER_SIZE + 64;
+            while (memcmp(second, bytes + U9I_DISK_HEADER_SIZE, 16) != 0) second += 16;
+            bytes[U9I_DISK_HEADER_SIZE + k] ^= 0x20;
+            if (way % 2) second[(k + 20) % U9I_FRAME_HEADER_SIZE] ^= 0x20;
+            add_garbage(&i, 700);
+            add(&i, bytes, size);
+            free(bytes);
+        }
+        save_image(&i, at("image"));
+        remove_log(at("out"));
+        (void)carve(at("image"), &t);
+        ck_assert_msg(t.logs == 1 && !strstr(t.paths[0], "/segment-"), "way %u: %u logs", way, t.logs);
+        u9_report report = {.size = sizeof report};
+        u9_check_options o = {.size = sizeof o, .io = sim_io()};
+        uint64_t saved = 0; /* they were carved as they stand */
+        remove_log(at("saved"));
+        ck_assert_int_eq(u9_salvage(t.paths[0], at("saved"), &o, &report, &saved, NULL), U9_OK);
+        ck_assert_msg(saved == want->count, "way %u: %u records", way, (unsigned)saved);
+    }
+    forget(want);
 }
 END_TEST
 
@@ -902,8 +993,8 @@ START_TEST(lines_of_one_segment_are_carved_apart)
         if (way > 1) sim_copy(segment_path(at("third"), 1), at("pile/d"));
         carve(at("pile"), &t);
         ck_assert_uint_eq(t.logs, way + 1);
-        static const char *const ends[] = {"", ".fork-2", ".fork-3"}, *const lasts[][3] = {{"p4"}, {"q39", "p4"}, {"p4", "q39", "r1"}};
-        static const unsigned counts[][3] = {{14}, {49, 14}, {14, 49, 11}};
+        static const char *const ends[] = {"", ".fork-2", ".fork-3"}, *const lasts[][3] = {{"p4"}, {"q39", "p4"}, {"q39", "p4", "r1"}};
+        static const unsigned counts[][3] = {{14}, {49, 14}, {49, 14, 11}}; /* the longest counts */
         for (unsigned i = 0; i <= way; i++) {
             seen *s = look(t.paths[i]);
             ck_assert_msg(strlen(t.paths[i]) == strlen(at("out/")) + 32 + strlen(ends[i]) && strstr(t.paths[i], ends[i]), "%s", t.paths[i]);
@@ -978,6 +1069,8 @@ Suite *suite_carve(void)
     tcase_add_test(c, without_any_secret_frames_are_carved_apart_and_said_to_be_unsigned);
     tcase_add_test(c, what_stands_inside_a_frame_is_no_log);
     tcase_add_test(c, what_stands_inside_a_broken_frame_is_of_no_log);
+    tcase_add_test(c, of_two_frames_at_one_place_that_counts_which_others_follow);
+    tcase_add_test(c, damaged_first_frames_are_put_together_and_are_their_logs);
     tcase_add_test(c, an_end_that_stands_in_another_log_counts_if_the_next_segment_names_it);
     tcase_add_test(c, a_disk_header_with_no_boundary_behind_it_is_none);
     tcase_add_test(c, nothing_is_made_of_nothing_and_nothing_is_overwritten);
