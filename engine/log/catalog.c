@@ -202,6 +202,7 @@ typedef struct load {
     spare *spares;             /* by number */
     spare **by_boundary;       /* the same */
     size_t spare_count;
+    unsigned gone;             /* names that were listed, and are not any more */
 } load;
 
 static int add_name(void *ctx, const char *name)
@@ -380,7 +381,10 @@ static bool list_spares(load *l)
     return true;
 }
 
-enum { SPARES_MAX = 8 }; /* that are tried on a file: more than one only in forks */
+enum {
+    SPARES_MAX = 8, /* that are tried on a file: more than one only in forks */
+    GONE_LOOKS = 3  /* at names that are listed, and cannot be opened */
+};
 
 /* What the highest one that names this boundary says of it; NULL: nobody does. */
 static const u9i_spare *spare_of(const load *l, const uint8_t boundary[U9I_HASH_SIZE])
@@ -443,7 +447,7 @@ static bool keep_facts(const load *l, u9i_facts *f)
     return true;
 }
 
-/* Opens the file of a segment. A negative errno of something that is no file, or is gone by now, is told by `stray`. */
+/* Opens the file of a segment. That it is no file, or gone, is told by `stray`. */
 static u9_err open_listed(load *l, u9i_facts *f, u9i_file **out)
 {
     char path[4400];
@@ -505,6 +509,51 @@ static u9_err mend_all(load *l, bool *more)
     return err;
 }
 
+/* Of those that are no files (`f->no_file`), each whose name is still listed is no longer `gone`. */
+static int keep_listed(void *ctx, const char *name)
+{
+    const load *l = ctx;
+    u9i_facts sought = {.in_name = 0};
+    if (!u9i_segment_named(name, &sought.in_name)) return 0;
+    u9i_facts *f = l->row.count ? bsearch(&sought, l->row.facts, l->row.count, sizeof sought, by_name) : NULL;
+    if (f) f->gone = false;
+    return 0;
+}
+
+static bool find_gone(load *l)
+{
+    bool any = false;
+    for (size_t i = 0; i < l->row.count; i++) any |= l->row.facts[i].gone = l->row.facts[i].no_file;
+    return any;
+}
+
+/*
+ * What went since it was listed, as what a writer makes goes again if there is no room for it, is as if it had not been
+ * listed. What is listed and cannot be opened is looked at again: it may have come back.
+ */
+static u9_err drop_gone(load *l)
+{
+    u9_err err = U9_OK;
+    for (unsigned looks = 0; looks < GONE_LOOKS && err == U9_OK && find_gone(l); looks++) {
+        size_t kept = 0, count = l->row.count;
+        int sys = u9i_dir_list(l->source->dir, keep_listed, l);
+        if (sys != 0)
+            return u9i_fault(l->fault, U9_IO, U9I_AT(.path = l->source->path, .sys = -sys), "cannot list the directory");
+        for (size_t i = 0; i < count && err == U9_OK; i++) {
+            u9i_facts *f = &l->row.facts[i];
+            if (f->no_file && !f->gone) err = probe_file(l, f, NULL, 0);
+            if (!f->gone) l->row.facts[kept++] = *f;
+        }
+        if (err != U9_OK) return err;
+        l->gone += (unsigned)(count - kept);
+        l->row.count = kept;
+        if (kept == 0 || l->row.facts[kept - 1].newest) continue;
+        l->row.facts[kept - 1].newest = true;
+        err = probe_anew(l, &l->row.facts[kept - 1], false, NULL, 0);
+    }
+    return err;
+}
+
 /*
  * All files, one after the other, and those in need again: one that a copy opens has a copy for the one before it,
  * so the rounds go on as long as they bring something, and each goes from the highest name down.
@@ -514,6 +563,7 @@ static u9_err probe_all(load *l)
     u9_err err = U9_OK;
     for (size_t i = l->row.count; i > 0 && err == U9_OK; i--) /* the last first: a writer may be about to leave it */
         if (!keep_facts(l, &l->row.facts[i - 1])) err = probe_file(l, &l->row.facts[i - 1], NULL, 0);
+    if (err == U9_OK) err = drop_gone(l);
     for (bool more = true; more && err == U9_OK;) {
         more = false;
         if (!list_spares(l)) return u9i_fault(l->fault, U9_NOMEM, U9I_AT(.path = l->source->path), "out of memory");
@@ -581,8 +631,9 @@ typedef struct doubts {
 
 typedef enum doubt {
     DOUBT_MISSING = 1, /* a segment */
-    DOUBT_UNOPENED,    /* a name of no valid u9open: what it holds is on its way, or it is gone since it was listed; */
+    DOUBT_UNOPENED,    /* a name of no valid u9open: what it holds is on its way; */
     DOUBT_DUE,         /*   which is known to be durable */
+    DOUBT_GONE,        /* names that went since they were listed */
     DOUBT_OFF,         /* one off the row that holds something promised */
     DOUBT_OLDER,       /* the last one is sealed, and the next may be there by now */
     DOUBT_MARK,        /* the mark's was trimmed, and it may be about a later one by now */
@@ -607,6 +658,7 @@ static doubts doubts_of(const load *l)
         if (unopened) add_doubt(&d, f->sealed_before ? DOUBT_DUE : DOUBT_UNOPENED, f->in_name);
         if (f->wrong == U9_R_FORK) add_doubt(&d, DOUBT_OFF, f->in_name);
     }
+    if (l->gone) add_doubt(&d, DOUBT_GONE, l->gone);
     if (row->older) add_doubt(&d, DOUBT_OLDER, row->next);
     if (mark && row->mark == NULL && memcmp(mark->log, row->log, sizeof row->log) == 0) add_doubt(&d, DOUBT_MARK, mark->segment);
     return d;
@@ -643,6 +695,7 @@ static u9_err list_again(load *l)
     l->row.facts = NULL;
     l->row.count = 0;
     l->room = 0;
+    l->gone = 0;
     u9_err err = load_mark(l);
     return err == U9_OK ? list_files(l) : err;
 }

@@ -39,7 +39,8 @@ typedef struct u9i_facts {
     bool blank;         /* a creation cut short [L-4] */
     bool plain;         /* a plain seed file: no trailers, no promises, no u9open [E-1] */
     bool stray;         /* no regular file, or nothing in it is a segment's [L-4]: */
-    bool no_file;       /*   a directory, a FIFO, a link to nothing */
+    bool no_file;       /*   a directory, a FIFO, a link to nothing: */
+    bool gone;          /*     nothing, since it was listed; while a directory is looked at */
     bool spared;        /* the secret is a copy from another segment or the mark [H-5] */
     uint8_t at_first[U9I_HASH_SIZE]; /* where the first frame's boundary stands */
     char kind[U9I_KIND_MAX + 1];     /* of the keys, as its u9open or u9end tells; "" if neither does */

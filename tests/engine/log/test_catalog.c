@@ -143,7 +143,41 @@ START_TEST(a_name_that_is_listed_twice_is_one_segment) /* [L-1] */
 }
 END_TEST
 
-/* A directory, a link that leads nowhere or back to itself, a socket; or gone since it was listed. */
+static unsigned comes_and_goes;
+
+/* A writer that is short of room makes its next file, removes it again, and tries once more. */
+static int list_what_goes(u9i_dir *dir, u9i_list_fn *each, void *ctx)
+{
+    if (++comes_and_goes % 3) write_file(segment_path(at("log"), SEGMENTS + 1), "", 0);
+    int err = sim_env()->fs->list(dir, each, ctx);
+    if (comes_and_goes % 3) remove_log(segment_path(at("log"), SEGMENTS + 1));
+    return err;
+}
+
+START_TEST(a_name_that_is_gone_since_it_was_listed_is_none) /* {F40} */
+{
+    u9i_source source;
+    u9i_catalog *c;
+    make_four();
+    u9i_fs fs = *sim_env()->fs;
+    u9i_env env = *sim_env();
+    fs.list = list_what_goes;
+    env.fs = &fs;
+    ck_assert_int_eq(u9i_source_open(&source, sim_env(), at("log"), false, &fault), U9_OK);
+    source.dir->env = &env;
+    for (comes_and_goes = 0; comes_and_goes < 12;) {
+        ck_assert_int_eq(u9i_source_catalog(&source, &c, &fault), U9_OK);
+        ck_assert_uint_eq(c->count, SEGMENTS);
+        ck_assert(u9i_catalog_facts(c, SEGMENTS - 1)->newest);
+        ck_assert_uint_eq(c->missing_count, 0);
+        u9i_catalog_unref(c);
+    }
+    source.dir->env = sim_env();
+    u9i_source_close(&source);
+}
+END_TEST
+
+/* A directory, a link that leads nowhere or back to itself, a socket; or what can never be opened. */
 static const int no_files[] = {EINVAL, EISDIR, ELOOP, ENXIO, ENOENT};
 enum { NO_FILES = sizeof no_files / sizeof *no_files };
 
@@ -375,6 +409,7 @@ Suite *suite_catalog(void)
     tcase_add_test(tc, a_log_that_is_another_at_each_look_is_shown_as_it_was_at_the_last);
     tcase_add_test(tc, a_segment_that_comes_back_is_read_by_the_next_cursor);
     tcase_add_test(tc, a_name_that_is_listed_twice_is_one_segment);
+    tcase_add_test(tc, a_name_that_is_gone_since_it_was_listed_is_none);
     tcase_add_loop_test(tc, where_no_file_stands_the_segment_is_missing_and_the_rest_is_read, 0, NO_FILES);
     tcase_add_loop_test(tc, where_no_file_stands_there_is_no_mark, 0, NO_FILES);
     tcase_add_loop_test(tc, a_single_file_that_is_no_more_is_told_so, 0, NO_FILES);
