@@ -225,15 +225,16 @@ static u9_err take_broken(u9i_carving *c, u9i_kin *k, uint32_t image, uint64_t a
     return u9i_carve_add(k, &f) ? U9_OK : u9i_carve_no_memory(c);
 }
 
-/* Puts the frame at hint->p together, which stands at `at` and has no more than `size` bytes. */
+/* Puts the frame at hint->p together, which stands at `at` and has no more than `size` bytes, by what may still be hashed. */
 static bool put_together(u9i_carving *c, const u9i_hint *h, uint32_t image, uint64_t at, uint64_t size, u9i_rejoined *r)
 {
-    u9i_effort effort = {.looks = 2 * size, .guesses = 2 * size};
-    if (size > U9I_FRAME_HEADER_SIZE + U9I_PAYLOAD_MAX + U9I_BLOCK || 4 * size > c->left ||
-        !u9i_carve_read(c, image, at, c->frame, (size_t)size))
+    uint64_t some = 2 * size < c->left / 2 ? 2 * size : c->left / 2;
+    u9i_effort effort = {.looks = some, .guesses = some};
+    if (size > U9I_FRAME_HEADER_SIZE + U9I_PAYLOAD_MAX + U9I_BLOCK || !u9i_carve_read(c, image, at, c->frame, (size_t)size))
         return false;
     u9_err err = u9i_rejoin(h, c->frame, (size_t)size, false, &effort, r);
-    c->left -= 4 * size - effort.looks - effort.guesses;
+    c->left -= 2 * some - effort.looks - effort.guesses;
+    if (err == U9_LIMIT && some < 2 * size) c->report->gave_up = 1;
     return err == U9_OK;
 }
 

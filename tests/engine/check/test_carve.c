@@ -479,6 +479,31 @@ START_TEST(damaged_first_frames_are_put_together_and_are_their_logs)
 }
 END_TEST
 
+/* [U-9] Nearly all of an image is one frame, whose header is damaged, and nothing stands behind it. */
+START_TEST(a_last_frame_that_is_most_of_an_image_is_put_together)
+{
+    for (unsigned k = 0; k < U9I_FRAME_HEADER_SIZE; k++) {
+        told t;
+        forged_segment s = forge_begin(1, 3, NULL, U9I_TAIL_NONE);
+        uint64_t p = forge_records(&s, "much", 2000);
+        s.bytes[p + k] ^= 0x10;
+        image i = {0};
+        add_file_of(&i, &s);
+        save_image(&i, at("image"));
+        remove_log(at("out"));
+        (void)carve(at("image"), &t);
+        ck_assert_uint_eq(t.logs, 1);
+        u9_report report = {.size = sizeof report};
+        u9_check_options o = {.size = sizeof o, .io = sim_io()};
+        uint64_t saved = 0; /* it was carved as it stands */
+        remove_log(at("saved"));
+        u9_err err = u9_salvage(t.paths[0], at("saved"), &o, &report, &saved, NULL);
+        ck_assert_msg(err == U9_OK && saved == 2000, "byte %u: %u records", k, (unsigned)saved);
+        forge_free(&s);
+    }
+}
+END_TEST
+
 /*
  * [U-9] The end of a file stands in the midst of another log's, whose frames go on behind it: as a fragment of its own or
  * in a record there, which nothing here tells. The next segment names the last frame: then it is what was written.
@@ -1070,6 +1095,7 @@ Suite *suite_carve(void)
     tcase_add_test(c, what_stands_inside_a_frame_is_no_log);
     tcase_add_test(c, what_stands_inside_a_broken_frame_is_of_no_log);
     tcase_add_test(c, of_two_frames_at_one_place_that_counts_which_others_follow);
+    tcase_add_test(c, a_last_frame_that_is_most_of_an_image_is_put_together);
     tcase_add_test(c, damaged_first_frames_are_put_together_and_are_their_logs);
     tcase_add_test(c, an_end_that_stands_in_another_log_counts_if_the_next_segment_names_it);
     tcase_add_test(c, a_disk_header_with_no_boundary_behind_it_is_none);
