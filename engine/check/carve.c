@@ -30,14 +30,16 @@ typedef struct out_file {
     u9i_queue *queue;
     uint8_t *piece; /* the bytes of [begin, begin + STEP) */
     uint64_t begin;
+    bool any; /* there are some: what has none stays a hole */
 } out_file;
 
 static int flush_piece(out_file *o, uint64_t begin, size_t n)
 {
     u9i_op write = {.kind = U9I_OP_WRITE, .file = o->file, .off = o->begin, .buf = o->piece, .n = n};
-    int64_t done = u9i_queue_do(o->queue, &write);
-    memset(o->piece, 0, STEP);
+    int64_t done = o->any ? u9i_queue_do(o->queue, &write) : 0;
+    if (o->any) memset(o->piece, 0, STEP);
     o->begin = begin;
+    o->any = false;
     return done < 0 ? (int)done : 0;
 }
 
@@ -48,6 +50,7 @@ static int put_bytes(out_file *o, uint64_t offset, const uint8_t *bytes, size_t 
         if (offset >= o->begin + STEP) err = flush_piece(o, offset / STEP * STEP, STEP);
         size_t at = (size_t)(offset - o->begin), some = STEP - at < n ? STEP - at : n;
         memcpy(o->piece + at, bytes, some);
+        o->any = true;
         offset += some;
         bytes += some;
         n -= some;

@@ -10,13 +10,12 @@
 #include "engine/check/carving.h"
 
 #include "engine/os/list.h"
-#include "engine/segment/rejoin.h"
 #include "format/base/bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { NO_FRAME = UINT32_MAX, ROUNDS_MAX = 4 };
+enum { NO_FRAME = UINT32_MAX, ROUNDS_MAX = 64 };
 
 /* A frame in one piece, or a disk header, and where its segment would begin. */
 typedef struct row_item {
@@ -108,24 +107,6 @@ static void add_header_reach(holding *h, uint32_t image, uint64_t at, const uint
         add_reach(h, image, at + 1, at + U9I_FRAME_HEADER_SIZE + length);
 }
 
-/* True if a frame of this kin began at this place: its boundary stands, or its signature. */
-static bool begins_there(const u9i_carving *c, const u9i_kin *k, uint32_t image, uint64_t at, uint8_t header[U9I_FRAME_HEADER_SIZE])
-{
-    uint8_t sign[U9I_HASH_SIZE];
-    if (!u9i_carve_read(c, image, at, header, U9I_FRAME_HEADER_SIZE)) return false;
-    if (memcmp(header, k->boundary, U9I_HASH_SIZE) == 0) return true;
-    u9i_sign(header + 16, k->secret.bytes, sign);
-    return k->proven && memcmp(header + 32, sign, sizeof sign) == 0;
-}
-
-/* Where a broken frame stands behind one with which its row ends, at its end or the next block; 0: at neither. [F-8] */
-static uint64_t behind_row(const u9i_carving *c, const u9i_kin *k, const u9i_fragment *f, uint8_t header[U9I_FRAME_HEADER_SIZE])
-{
-    uint64_t end = u9i_fragment_end(f), block = (end + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
-    if (begins_there(c, k, f->image, f->at + (end - f->offset), header)) return end;
-    return begins_there(c, k, f->image, f->at + (block - f->offset), header) ? block : 0;
-}
-
 static void list_reaches(holding *h)
 {
     const u9i_carving *c = h->c;
@@ -135,7 +116,7 @@ static void list_reaches(holding *h)
         const u9i_kin *k = &c->kin[b->kin];
         if (next) add_reach(h, b->image, b->end, next->at);
         if (next || b->frame == NO_FRAME) continue;
-        uint64_t p = behind_row(c, k, &k->frames[b->frame], header);
+        uint64_t p = u9i_carve_behind(c, k, &k->frames[b->frame], header);
         if (p > 0) add_header_reach(h, b->image, b->start + p, header);
     }
     for (size_t i = 0; i < c->wound_count; i++) {
@@ -174,127 +155,26 @@ static void mark_held(holding *h)
     }
 }
 
-static int by_offset_down(const void *a, const void *b)
-{
-    const u9i_fragment *x = a, *y = b;
-    int order = u9i_order(y->offset, x->offset);
-    return order ? order : u9i_order(x->held, y->held);
-}
-
-/* Held frames go, but for those that lead, chain by chain, to one that is not held. */
+/* Held frames go, but for those that lead, chain by chain, to one that is not held, or that are named. */
 static void drop_held(const u9i_carving *c, u9i_kin *k)
 {
     size_t kept = 0;
-    const u9i_fragment *next = NULL;
     if (k->held || k->count == 0) return;
-    qsort(k->frames, k->count, sizeof *k->frames, by_offset_down);
-    for (size_t i = 0; i < k->count; i++) {
-        const u9i_fragment *f = &k->frames[i];
-        bool led = next && next->previous == f->offset && memcmp(next->chain, f->sha, U9I_HASH_SIZE) == 0;
-        if (f->held && !led && !u9i_carve_is_named(c, k, f)) continue;
-        k->frames[kept++] = *f;
-        next = &k->frames[kept - 1];
+    u9i_carve_sort(k->frames, k->count);
+    for (size_t i = k->count; i-- > 0;) {
+        u9i_fragment *f = &k->frames[i];
+        f->counts |= !f->held || u9i_carve_is_named(c, k, f);
+        u9i_fragment *before = f->counts ? u9i_carve_find(k->frames, k->count, f->previous, f->chain) : NULL;
+        for (; before && before < f && before->offset == f->previous && memcmp(before->sha, f->chain, sizeof f->chain) == 0; before++)
+            before->counts = true;
     }
+    for (size_t i = 0; i < k->count; i++)
+        if (k->frames[i].counts) k->frames[kept++] = k->frames[i];
     k->count = kept;
 }
 
-/* What stands at this place, if it is a broken header, is one of a frame that is known. */
-static void know_wound(u9i_carving *c, uint32_t image, uint64_t at)
-{
-    size_t low = 0, high = c->wound_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const u9i_wound *w = &c->wounds[middle];
-        if (w->image < image || (w->image == image && w->at < at)) low = middle + 1;
-        else high = middle;
-    }
-    if (low < c->wound_count && c->wounds[low].image == image && c->wounds[low].at == at) c->wounds[low].known = true;
-}
-
-/* A frame that is proven though it is damaged: it is one of its segment's, and what stands in it a record's bytes. */
-static u9_err take_broken(u9i_carving *c, u9i_kin *k, uint32_t image, uint64_t at, const u9i_frame *r)
-{
-    uint64_t end = r->offset + U9I_FRAME_HEADER_SIZE + r->body_size + U9I_TRAILER_SIZE;
-    u9i_fragment f = {.offset = r->offset, .end = end, .at = at, .split = end, .image = image,
-                      .previous = r->trailer.previous, .ordinal = r->trailer.ordinal};
-    memcpy(f.sha, r->sha, sizeof f.sha);
-    memcpy(f.chain, r->trailer.chain, sizeof f.chain);
-    u9i_sign(r->sha, k->secret.bytes, f.signature);
-    u9i_carve_drop(c, image, at, at + (r->end - r->offset));
-    know_wound(c, image, at);
-    return u9i_carve_add(k, &f) ? U9_OK : u9i_carve_no_memory(c);
-}
-
-/* Puts the frame at hint->p together, which stands at `at` and has no more than `size` bytes, by what may still be hashed. */
-static bool put_together(u9i_carving *c, const u9i_hint *h, uint32_t image, uint64_t at, uint64_t size, u9i_rejoined *r)
-{
-    uint64_t some = 2 * size < c->left / 2 ? 2 * size : c->left / 2;
-    u9i_effort effort = {.looks = some, .guesses = some};
-    if (size > U9I_FRAME_HEADER_SIZE + U9I_PAYLOAD_MAX + U9I_BLOCK || !u9i_carve_read(c, image, at, c->frame, (size_t)size))
-        return false;
-    u9_err err = u9i_rejoin(h, c->frame, (size_t)size, false, &effort, r);
-    c->left -= 2 * some - effort.looks - effort.guesses;
-    if (err == U9_LIMIT && some < 2 * size) c->report->gave_up = 1;
-    return err == U9_OK;
-}
-
-/* A place in a row with nothing of it in between. */
-typedef struct row_gap {
-    u9i_kin *kin;
-    u9i_fragment frame;
-    uint64_t low; /* 0: behind the frame, where the row ends; else in front of it, down to this offset */
-} row_gap;
-
-/* The frames in front of one that are proven by its chain. [Y-3] */
-static u9_err take_before(u9i_carving *c, const row_gap *gap, bool *any)
-{
-    const u9i_fragment *g = &gap->frame;
-    u9i_secret secret = gap->kin->secret;
-    u9i_hint h = {.secret = &secret, .p = g->previous, .has_next = true, .next_at = g->offset,
-                  .next_ordinal = g->ordinal, .next_time_us = U9_NOWHERE, .next_durable = U9_NOWHERE};
-    u9i_rejoined r;
-    u9_err err = U9_OK;
-    memcpy(h.next_chain, g->chain, sizeof h.next_chain);
-    while (err == U9_OK && h.p >= gap->low && h.p < h.next_at) {
-        uint64_t back = g->offset - h.p, at = g->at - back;
-        if (back > g->at || !put_together(c, &h, g->image, at, h.next_at - h.p, &r)) break;
-        err = take_broken(c, gap->kin, g->image, at, &r.frame);
-        *any = true;
-        h.next_at = h.p;
-        h.p = r.frame.trailer.previous;
-        h.next_ordinal = r.frame.trailer.ordinal;
-        memcpy(h.next_chain, r.frame.trailer.chain, sizeof h.next_chain);
-    }
-    return err;
-}
-
-/* The frames behind the one with which a row ends, each of which follows. [Y-2] */
-static u9_err take_behind(u9i_carving *c, const row_gap *gap, bool *any)
-{
-    u9i_fragment f = gap->frame;
-    u9i_secret secret = gap->kin->secret;
-    uint8_t header[U9I_FRAME_HEADER_SIZE];
-    u9i_rejoined r;
-    u9_err err = U9_OK;
-    u9i_trailer t;
-    while (err == U9_OK && u9i_carve_fetch(c, &f) && u9i_carve_trailer(c->frame + (f.end - f.offset) - U9I_TRAILER_SIZE, &t)) {
-        u9i_hint h = {.secret = &secret, .placed = true, .has_front = true, .has_ordinal = true, .has_chain = true,
-                      .previous = f.offset, .ordinal = t.ordinal + t.count, .front_end = u9i_fragment_end(&f),
-                      .time_us = t.time_us, .durable = t.durable, .next_time_us = U9_NOWHERE, .next_durable = U9_NOWHERE};
-        memcpy(h.chain, f.sha, sizeof h.chain);
-        h.p = behind_row(c, gap->kin, &f, header);
-        uint64_t at = f.at + (h.p - f.offset), size = c->images[f.image].size - at,
-                 most = U9I_FRAME_HEADER_SIZE + U9I_PAYLOAD_MAX;
-        if (h.p == 0 || !put_together(c, &h, f.image, at, size < most ? size : most, &r)) break;
-        err = take_broken(c, gap->kin, f.image, at, &r.frame);
-        *any = true;
-        if (err == U9_OK) f = gap->kin->frames[gap->kin->count - 1];
-    }
-    return err;
-}
-
 /* Where a row begins, what it follows is elsewhere; or damaged, up to the start of the segment. */
-static size_t list_gaps(const holding *h, row_gap *out)
+static size_t list_gaps(const holding *h, u9i_row_gap *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < h->item_count; i++) {
@@ -303,21 +183,11 @@ static size_t list_gaps(const holding *h, row_gap *out)
         if (b->frame == NO_FRAME || !k->proven || k->frames[b->frame].held) continue;
         const u9i_fragment *f = &k->frames[b->frame];
         bool first = a == NULL || !same_row(a, b);
-        if (first && u9i_carve_find(k->frames, k->count, f->previous, f->chain) == NULL) out[n++] = (row_gap){k, *f, U9I_DISK_HEADER_SIZE};
-        if (!first && a->end < b->at) out[n++] = (row_gap){k, *f, a->end - a->start};
-        if (i + 1 == h->item_count || !same_row(b, &h->items[i + 1])) out[n++] = (row_gap){k, k->frames[b->frame], 0};
+        if (first && u9i_carve_find(k->frames, k->count, f->previous, f->chain) == NULL) out[n++] = (u9i_row_gap){k, *f, U9I_DISK_HEADER_SIZE};
+        if (!first && a->end < b->at) out[n++] = (u9i_row_gap){k, *f, a->end - a->start};
+        if (i + 1 == h->item_count || !same_row(b, &h->items[i + 1])) out[n++] = (u9i_row_gap){k, k->frames[b->frame], 0};
     }
     return n;
-}
-
-/* What is broken, and can be proven all the same. */
-static u9_err take_gaps(holding *h, row_gap *gaps, bool *any)
-{
-    u9_err err = U9_OK;
-    size_t count = list_gaps(h, gaps);
-    for (size_t i = 0; i < count && err == U9_OK; i++)
-        err = gaps[i].low ? take_before(h->c, &gaps[i], any) : take_behind(h->c, &gaps[i], any);
-    return err;
 }
 
 /* One look at what may be in what. *any: something is proven now that was broken, and reaches no further than it does. */
@@ -331,15 +201,20 @@ static u9_err hold_once(u9i_carving *c, bool *any)
     }
     holding h = {.c = c, .items = calloc(most, sizeof *h.items),
                  .reaches = calloc(2 * most + c->wound_count, sizeof *h.reaches)};
-    row_gap *gaps = calloc(2 * most, sizeof *gaps);
-    if (err == U9_OK && !(h.items && h.reaches && gaps)) err = u9i_carve_no_memory(c);
+    u9i_row_gap *gaps = calloc(2 * most, sizeof *gaps);
+    u9i_image_span *whole = calloc(most, sizeof *whole);
+    if (err == U9_OK && !(h.items && h.reaches && gaps && whole)) err = u9i_carve_no_memory(c);
     if (err == U9_OK) {
         list_items(&h);
+        u9i_carve_list_whole(c, whole);
         list_reaches(&h);
         mark_held(&h);
         err = u9i_carve_know(c);
     }
-    if (err == U9_OK) err = take_gaps(&h, gaps, any);
+    if (err == U9_OK) err = u9i_carve_mend(c, gaps, list_gaps(&h, gaps), any);
+    c->whole = NULL;
+    c->whole_count = 0;
+    free(whole);
     free(gaps);
     free(h.items);
     free(h.reaches);
@@ -354,6 +229,7 @@ u9_err u9i_carve_hold(u9i_carving *c)
         any = false;
         err = hold_once(c, &any);
     }
+    if (any) c->report->gave_up = 1;
     for (size_t i = 0; i < c->kin_count && err == U9_OK; i++) drop_held(c, &c->kin[i]);
     return err;
 }

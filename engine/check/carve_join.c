@@ -130,7 +130,9 @@ static void drop_unsigned(u9i_kin *k)
 
 static int by_boundary(const void *a, const void *b)
 {
-    return memcmp(a, b, sizeof(u9i_named_end));
+    const u9i_named_end *x = a, *y = b;
+    int order = memcmp(x->boundary, y->boundary, sizeof x->boundary);
+    return order ? order : memcmp(x->sha, y->sha, sizeof x->sha);
 }
 
 static u9_err know_ends(u9i_carving *c)
@@ -142,8 +144,10 @@ static u9_err know_ends(u9i_carving *c)
     for (size_t i = 0; i < c->kin_count; i++) {
         const u9i_kin *k = &c->kin[i];
         if (!k->has_open || k->held) continue;
-        memcpy(ends[c->end_count].boundary, k->open.before_boundary, U9I_HASH_SIZE);
-        memcpy(ends[c->end_count++].sha, k->open.end.chain, U9I_HASH_SIZE);
+        u9i_named_end *e = &ends[c->end_count++];
+        *e = (u9i_named_end){.offset = k->open.end.offset, .ordinal = k->open.end.ordinal};
+        memcpy(e->boundary, k->open.before_boundary, sizeof e->boundary);
+        memcpy(e->sha, k->open.end.chain, sizeof e->sha);
     }
     qsort(ends, c->end_count, sizeof *ends, by_boundary);
     return U9_OK;
@@ -157,11 +161,39 @@ bool u9i_carve_is_named(const u9i_carving *c, const u9i_kin *k, const u9i_fragme
     return bsearch(&end, c->ends, c->end_count, sizeof end, by_boundary) != NULL;
 }
 
+const u9i_named_end *u9i_carve_named_behind(const u9i_carving *c, const u9i_kin *k, uint64_t offset)
+{
+    size_t low = 0, high = c->end_count;
+    while (low < high) { /* the first of its boundary */
+        size_t middle = low + (high - low) / 2;
+        if (memcmp(c->ends[middle].boundary, k->boundary, U9I_HASH_SIZE) < 0) low = middle + 1;
+        else high = middle;
+    }
+    while (low < c->end_count && c->ends[low].offset <= offset) low++;
+    return low < c->end_count && memcmp(c->ends[low].boundary, k->boundary, U9I_HASH_SIZE) == 0 ? &c->ends[low] : NULL;
+}
+
+/*
+ * Of several frames in a segment's first place that one's word counts which another follows: what it names, and of which
+ * log it is. The secrets in all of them prove themselves.
+ */
+static void know_by_first(u9i_carving *c, u9i_kin *k)
+{
+    const u9i_fragment *first = NULL;
+    for (size_t n = 0; n < k->count && first == NULL; n++)
+        if (k->frames[n].previous == U9I_DISK_HEADER_SIZE && !(k->frames[n].held && !k->held))
+            first = u9i_carve_find(k->frames, k->count, U9I_DISK_HEADER_SIZE, k->frames[n].chain);
+    if (first == NULL) return;
+    k->has_open = k->aside = false;
+    know_first(c, k, first);
+}
+
 u9_err u9i_carve_know(u9i_carving *c)
 {
     for (size_t i = 0; i < c->kin_count; i++) c->kin[i].has_open = c->kin[i].aside = c->kin[i].has_log = false;
     for (size_t i = 0; i < c->kin_count; i++) {
         u9i_kin *k = &c->kin[i];
+        u9i_carve_sort(k->frames, k->count);
         for (size_t n = 0; n < k->count; n++) {
             if (k->frames[n].held && !k->held) continue;
             know_by_place(c, k, &k->frames[n]);
@@ -172,6 +204,7 @@ u9_err u9i_carve_know(u9i_carving *c)
                 know_last(c, &k->frames[n], k);
             }
         }
+        know_by_first(c, k);
     }
     for (size_t i = 0; i < c->kin_count; i++)
         if (c->kin[i].proven) drop_unsigned(&c->kin[i]);
@@ -215,6 +248,19 @@ static bool find_split(u9i_carving *c, const uint8_t *header, u9i_fragment *f, u
     return false;
 }
 
+/* None of the headers in (from, to) is one. */
+static void drop_wounds(u9i_carving *c, uint32_t image, uint64_t from, uint64_t to)
+{
+    size_t low = 0, high = c->wound_count;
+    while (low < high) { /* the first of them: they are in order */
+        size_t middle = low + (high - low) / 2;
+        const u9i_wound *w = &c->wounds[middle];
+        if (w->image < image || (w->image == image && w->at <= from)) low = middle + 1;
+        else high = middle;
+    }
+    for (; low < c->wound_count && c->wounds[low].image == image && c->wounds[low].at < to; low++) c->wounds[low].healed = true;
+}
+
 /* What stands inside of a frame is none of anybody's: it was looked at only as the frame was broken. */
 void u9i_carve_drop(u9i_carving *c, uint32_t image, uint64_t from, uint64_t to)
 {
@@ -227,6 +273,7 @@ void u9i_carve_drop(u9i_carving *c, uint32_t image, uint64_t from, uint64_t to)
         }
         k->count = kept;
     }
+    drop_wounds(c, image, from, to);
 }
 
 /* A header that its kin signed, with a length that may be. */
@@ -360,20 +407,28 @@ static size_t count_healed(const u9i_carving *c)
     return n;
 }
 
-/* Each kin's frames in order. */
-static u9_err settle_kin(u9i_carving *c)
+/* Each kin's frames in order, and what the first of them says. */
+static u9_err settle_once(u9i_carving *c)
 {
     for (size_t i = 0; i < c->kin_count; i++) {
         u9i_kin *k = &c->kin[i];
-        u9i_fragment *list = malloc((k->count + 1) * sizeof *list);
+        u9i_fragment *list = malloc((k->count + k->others + 1) * sizeof *list);
         if (list == NULL) return u9i_carve_no_memory(c);
         u9i_carve_settle(c, k, list);
         free(list);
-        for (size_t n = 0; n < k->count && !k->has_open; n++) /* its first frame may have been in two pieces */
-            if (k->frames[n].offset == U9I_DISK_HEADER_SIZE) know_first(c, k, &k->frames[n]);
+        k->has_open = k->aside = k->has_log = false;
+        if (k->count > 0 && k->frames[0].offset == U9I_DISK_HEADER_SIZE) know_first(c, k, &k->frames[0]);
     }
     know_log(c);
-    return u9i_carve_part(c);
+    return know_ends(c);
+}
+
+/* Twice, since which frames count hangs on what is named, and what is named on which first frames count. */
+static u9_err settle_kin(u9i_carving *c)
+{
+    u9_err err = settle_once(c);
+    if (err == U9_OK) err = settle_once(c);
+    return err == U9_OK ? u9i_carve_part(c) : err;
 }
 
 u9_err u9i_carve_join(u9i_carving *c)

@@ -12,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMED = 1 << 30 }; /* more than all frames that may follow */
+enum {
+    NAMED = 1 << 30, /* more than all frames that may follow */
+    LINES_MAX = 16   /* of one segment that are written */
+};
 
 static bool is_earlier(const u9i_fragment *x, const u9i_fragment *y)
 {
@@ -51,16 +54,31 @@ typedef struct frame_list {
     size_t count;
 } frame_list;
 
-/* True if what a frame follows is there, and not in this line: the frame is another's. */
-static bool is_of_another(const frame_list *every, const frame_list *line, const u9i_fragment *f)
-{
-    return f->offset > U9I_DISK_HEADER_SIZE && u9i_carve_find(every->frames, every->count, f->previous, f->chain) != NULL &&
-           u9i_carve_find(line->frames, line->count, f->previous, f->chain) == NULL;
-}
 
 static bool is_next_of(const u9i_fragment *f, const u9i_fragment *last)
 {
-    return last && memcmp(f->chain, last->sha, sizeof f->chain) == 0;
+    return last && f->previous == last->offset && memcmp(f->chain, last->sha, sizeof f->chain) == 0;
+}
+
+/*
+ * True if a frame is another line's: what it follows is there, and is not this one's last; or more stands behind one that
+ * follows that as well, at its end or at the next block.
+ */
+static bool is_of_another(const frame_list *every, const u9i_fragment *f, const u9i_fragment *last)
+{
+    if (is_next_of(f, last)) return f->behind + 1 < last->after;
+    return f->offset > U9I_DISK_HEADER_SIZE && u9i_carve_find(every->frames, every->count, f->previous, f->chain) != NULL;
+}
+
+/* How much follows each of these, which are in order, from behind. */
+static void weigh(const u9i_carving *c, const u9i_kin *k, u9i_fragment *frames, size_t count)
+{
+    for (size_t i = 0; i < count; i++) frames[i].after = 0;
+    for (size_t i = count; i-- > 0;) {
+        u9i_fragment *f = &frames[i], *before = u9i_carve_find(frames, count, f->previous, f->chain);
+        f->behind = u9i_carve_is_named(c, k, f) && f->after < NAMED ? NAMED : f->after;
+        if (before && before < f && before->after <= f->behind) before->after = f->behind + 1;
+    }
 }
 
 /* Of two frames at one place: that which follows, that which more stands behind, that which stands first. */
@@ -81,7 +99,7 @@ static void choose_line(const frame_list *every, const u9i_fragment *frames, siz
         const u9i_fragment *last = line->count ? &line->frames[line->count - 1] : NULL, *best = NULL;
         for (more = i; more < count && frames[more].offset == frames[i].offset; more++) {
             if (last && frames[more].offset < u9i_fragment_end(last)) continue;
-            if (counts_more(&frames[more], best, last) && !is_of_another(every, line, &frames[more])) best = &frames[more];
+            if (counts_more(&frames[more], best, last) && !is_of_another(every, &frames[more], last)) best = &frames[more];
         }
         if (best) line->frames[line->count++] = *best;
     }
@@ -141,8 +159,8 @@ static bool add_line(u9i_carving *c, size_t of, unsigned line, u9i_fragment *fra
     return true;
 }
 
-/* Each copy once, in order; and how much follows each of them, from behind. */
-static void weigh(const u9i_carving *c, u9i_kin *k)
+/* Each copy once, in order. */
+static void drop_copies(u9i_kin *k)
 {
     size_t kept = 0;
     u9i_carve_sort(k->frames, k->count);
@@ -151,18 +169,15 @@ static void weigh(const u9i_carving *c, u9i_kin *k)
         if (last == NULL || last->offset != f->offset || memcmp(last->sha, f->sha, sizeof f->sha) != 0) k->frames[kept++] = *f;
     }
     k->count = kept;
-    for (size_t i = 0; i < kept; i++) k->frames[i].behind = u9i_carve_is_named(c, k, &k->frames[i]) ? NAMED : 0;
-    for (size_t i = kept; i-- > 0;) {
-        u9i_fragment *f = &k->frames[i], *before = u9i_carve_find(k->frames, kept, f->previous, f->chain);
-        if (before && before->behind <= f->behind) before->behind = f->behind + 1;
-    }
 }
 
 void u9i_carve_settle(const u9i_carving *c, u9i_kin *k, u9i_fragment *list)
 {
+    k->count += k->others;
     k->others = 0;
     if (k->count == 0) return; /* a disk header alone */
-    weigh(c, k);
+    drop_copies(k);
+    weigh(c, k, k->frames, k->count);
     frame_list every = {k->frames, k->count}, line = {list, 0};
     choose_line(&every, k->frames, k->count, &line);
     size_t n = line.count;
@@ -183,11 +198,15 @@ static u9_err part_kin(u9i_carving *c, size_t i)
         memcpy(rest, every + c->kin[i].count, left * sizeof *rest);
         u9i_carve_sort(every, all);
     }
-    for (unsigned line = 1; fine && left > 0;) {
+    for (unsigned line = 1; fine && left > 0 && line < LINES_MAX;) {
         u9i_fragment *list = malloc(2 * all * sizeof *list);
         fine = list != NULL;
         if (!fine) break;
+        weigh(c, &c->kin[i], rest, left);
         size_t lead = lead_to(&rest[0], every, all, list);
+        if (lead > 0) list[lead - 1].after = 0; /* of what is left, what follows it counts, and no more */
+        for (size_t n = 0; n < left && lead > 0; n++)
+            if (is_next_of(&rest[n], &list[lead - 1]) && list[lead - 1].after <= rest[n].behind) list[lead - 1].after = rest[n].behind + 1;
         frame_list others = {every, all}, chosen = {list, lead};
         choose_line(&others, rest, left, &chosen);
         if (chosen.count == lead) list[chosen.count++] = rest[0]; /* what leads to it is not whole */
@@ -197,6 +216,7 @@ static u9_err part_kin(u9i_carving *c, size_t i)
         if (kept) fine = add_line(c, i, line++, list, lead + own);
         if (!kept || !fine) free(list);
     }
+    if (left > 0) c->report->gave_up = 1;
     free(every);
     free(rest);
     return fine ? U9_OK : u9i_carve_no_memory(c);

@@ -139,6 +139,7 @@ void u9i_carve_release(u9i_carving *c)
     if (c->frame) u9i_pages_free(c->frame, FRAMES_ROOM);
     free(c->glances);
     free(c->ends);
+    free(c->mended);
     free(c->images);
     free(c->kin);
     free(c->table);

@@ -4,7 +4,7 @@
  *     u9i_carve_scan -> kin by boundary, their whole frames, places of broken ones
  *     u9i_carve_know -> secrets, what their first frames say
  *     u9i_carve_join -> frames in two pieces; each kin's frames in order, none twice
- *     u9i_carve_hold -> of these, none that may be a record's bytes
+ *     u9i_carve_hold -> of these, none that may be a record's bytes; broken ones that are proven (u9i_carve_mend)
  *     u9i_carve_part -> kin of the same boundary, where a copy went on otherwise
  *
  * A secret proves itself, as its boundary is its hash; a frame proves itself by its own hash, and, where the secret is
@@ -46,7 +46,10 @@ typedef struct u9i_fragment {
     uint32_t image, rest_image;
     uint64_t previous, ordinal;
     uint64_t behind;      /* weight of what follows it, frame by frame: settled frames have it */
-    bool held;            /* it may be in another's record */
+    uint64_t after;       /* the most of what is behind those that follow it, and one more; 0: none does */
+    bool held;            /* it may be in another's record: */
+    bool counts;          /*   it is not, or one that counts says that it is one of its segment's */
+    bool mended;          /* it is damaged, and was put together to prove it */
     uint8_t sha[U9I_HASH_SIZE], signature[U9I_HASH_SIZE], chain[U9I_HASH_SIZE];
 } u9i_fragment;
 
@@ -82,10 +85,24 @@ typedef struct u9i_kin {
     bool held;         /* all of it may be in others' records: it stands apart */
 } u9i_kin;
 
-/* A segment's last frame, as the u9open of the next one names it. */
+/* A segment's last frame, as the u9open of the next one names it, and its end. */
 typedef struct u9i_named_end {
     uint8_t boundary[U9I_HASH_SIZE], sha[U9I_HASH_SIZE];
+    uint64_t offset, ordinal;
 } u9i_named_end;
+
+/* Bytes of an image. */
+typedef struct u9i_image_span {
+    uint32_t image;
+    uint64_t from, to;
+} u9i_image_span;
+
+/* A place beside a frame in a row where nothing was found. */
+typedef struct u9i_row_gap {
+    u9i_kin *kin;
+    u9i_fragment frame;
+    uint64_t low; /* 0: behind the frame, where the row ends; else in front of it, down to this offset */
+} u9i_row_gap;
 
 typedef struct u9i_carving {
     const u9_carve_options *options;
@@ -104,6 +121,10 @@ typedef struct u9i_carving {
     size_t wound_count, wound_room;
     u9i_named_end *ends; /* what segments that are not held name, in order */
     size_t end_count;
+    u9i_image_span *whole; /* all frames in one piece, by place, while it is looked for what holds what */
+    size_t whole_count;
+    u9i_image_span *mended; /* frames that were put together in one look at the gaps */
+    size_t mended_count, mended_room;
     u9i_glance *glances; /* U9I_GLANCES */
     uint8_t *chunk;   /* what is looked through */
     uint8_t *frame;   /* a frame that is looked at, and room for the half of another */
@@ -122,6 +143,19 @@ U9_MUST_CHECK u9_err u9i_carve_hold(u9i_carving *carving);
 
 /* True if a segment that is not held names this frame as this one's last. */
 bool u9i_carve_is_named(const u9i_carving *carving, const u9i_kin *kin, const u9i_fragment *fragment);
+
+/* An end behind this offset that a segment that is not held names for this one; NULL: there is none. */
+const u9i_named_end *u9i_carve_named_behind(const u9i_carving *carving, const u9i_kin *kin, uint64_t offset);
+
+/* Where a broken frame stands behind one with which its row ends, at its end or the next block; 0: at neither. [F-8] */
+uint64_t u9i_carve_behind(const u9i_carving *carving, const u9i_kin *kin, const u9i_fragment *fragment,
+                          uint8_t header[U9I_FRAME_HEADER_SIZE]);
+
+/* Lists them: there is room for all frames. */
+void u9i_carve_list_whole(u9i_carving *carving, u9i_image_span *whole);
+
+/* Puts frames together that are missing in these places, once. *any: there were some. */
+U9_MUST_CHECK u9_err u9i_carve_mend(u9i_carving *carving, const u9i_row_gap *gaps, size_t count, bool *any);
 
 /* By offset and hash, and copies in the order in which they stand. */
 void u9i_carve_sort(u9i_fragment *frames, size_t count);
@@ -147,7 +181,7 @@ u9i_kin *u9i_carve_kin(u9i_carving *carving, const uint8_t boundary[U9I_HASH_SIZ
 /* Adds a frame. False: no memory. */
 bool u9i_carve_add(u9i_kin *kin, const u9i_fragment *fragment);
 
-/* Drops all frames that begin in [from, to) of an image. */
+/* Drops all frames that begin in [from, to) of an image; none of the headers behind `from` says anything then. */
 void u9i_carve_drop(u9i_carving *carving, uint32_t image, uint64_t from, uint64_t to);
 
 /* Reads n bytes, few ones with their block, which is kept; false: they are not all there. */

@@ -504,6 +504,223 @@ START_TEST(a_last_frame_that_is_most_of_an_image_is_put_together)
 }
 END_TEST
 
+/* What is wrong with the header of a frame that holds a record with frames. */
+typedef enum injury { HARM_MAGIC, HARM_LONG, HARM_SHORT, HARM_ALL, HARM_KINDS } injury;
+
+static void do_harm(uint8_t *frame, injury what)
+{
+    if (what == HARM_MAGIC) frame[50] ^= 4;
+    if (what == HARM_LONG) frame[61] ^= 0x80;
+    if (what == HARM_SHORT) u9i_set_be(frame + 56, 8, U9I_TRAILER_SIZE);
+    if (what == HARM_ALL) memset(frame, 0, U9I_FRAME_HEADER_SIZE);
+}
+
+/* A log's segment, of another log id. */
+static forged_segment forge_foreign(unsigned seed, const char *text)
+{
+    forged_segment s = forge_begin(1, seed, NULL, U9I_TAIL_NONE);
+    s.bytes[U9I_DISK_HEADER_SIZE + 64 + 20] ^= 1, forge_mend(&s, U9I_DISK_HEADER_SIZE);
+    for (unsigned k = 0; k < 3; k++) forge_records(&s, text, 2);
+    return s;
+}
+
+/*
+ * {F51} [U-9] A segment's last frame is put together, by what stands of it or by the end that the next segment names: then
+ * nothing in its record says anything, be it a whole segment, one that would be put together itself, or a header that
+ * claims what stands behind the frame.
+ */
+START_TEST(what_a_frame_holds_that_is_put_together_says_nothing)
+{
+    static uint8_t text[20000], body[21000];
+    for (unsigned way = 0; way < HARM_KINDS; way++)
+        for (unsigned kind = 0; kind < 3; kind++) {
+            image i = {0};
+            told t;
+            forged_segment s = forge_begin(1, 3, NULL, U9I_TAIL_NONE), e = forge_foreign(9, "evil"), other = forge_foreign(11, "other");
+            forge_records(&s, "first", 4);
+            memset(text, 'x', sizeof text);
+            if (kind == 1) e.bytes[U9I_DISK_HEADER_SIZE + 50] ^= 4;
+            if (kind < 2) memcpy(text + 303, e.bytes, e.size);
+            else memcpy(text + 303, e.bytes + U9I_DISK_HEADER_SIZE, U9I_FRAME_HEADER_SIZE), u9i_set_be(text + 303 + 56, 8, U9I_PAYLOAD_MAX);
+            size_t size = record_bytes(body, s.next.ordinal, text, 303 + e.size + 500);
+            uint64_t holder = forge_frame(&s, body, size, 1);
+            s.next.durable = s.end;
+            forged_segment next = forge_begin(2, 4, &s, U9I_TAIL_NONE);
+            forge_records(&next, "next", 3);
+            do_harm(s.bytes + holder, way);
+            add_garbage(&i, 5000);
+            add_file_of(&i, &s);
+            add_garbage(&i, 3000);
+            add_file_of(&i, &next);
+            add_file_of(&i, &other);
+            add_garbage(&i, 300000); /* of an image that is small all is looked through in vain too soon */
+            save_image(&i, at("image"));
+            remove_log(at("out"));
+            (void)carve(at("image"), &t);
+            char what[60];
+            snprintf(what, sizeof what, "way %u, kind %u", way, kind);
+            size_t got = expect_never(&t, "evil", what);
+            bool claimed = way == HARM_ALL && kind == 2; /* who would name the end may be in what is claimed: it stands apart */
+            ck_assert_msg(claimed || t.logs == 2, "%s: %u logs, %s", what, t.logs, t.paths[t.logs - 1]);
+            ck_assert_msg(claimed || got == 4 + 3 + 6, "%s: %zu records", what, got);
+            forge_free(&s);
+            forge_free(&e);
+            forge_free(&next);
+            forge_free(&other);
+        }
+}
+END_TEST
+
+/* [U-9] In each segment of a row a length is damaged, and claims those behind it, which come free one after the other. */
+START_TEST(segments_that_claim_one_another_are_a_log)
+{
+    enum { MANY = 12 };
+    image i = {0};
+    told t;
+    forged_segment s[MANY];
+    for (unsigned n = 0; n < MANY; n++) {
+        s[n] = forge_begin(n + 1, 3, n ? &s[n - 1] : NULL, U9I_TAIL_NONE);
+        for (unsigned k = 0; k < 3; k++) forge_records(&s[n], "r", 4);
+    }
+    for (unsigned n = 0; n < MANY; n++) {
+        uint64_t second = 0;
+        for (size_t p = U9I_DISK_HEADER_SIZE, frames = 0; p < s[n].size && frames < 3; p += 16)
+            if (memcmp(s[n].bytes + p, s[n].secret.boundary, 16) == 0) second = p, frames++;
+        s[n].bytes[second + 61] ^= 0x80;
+        add_file_of(&i, &s[n]);
+        add_garbage(&i, 100);
+        forge_free(&s[n]);
+    }
+    save_image(&i, at("image"));
+    u9_carve_report r = carve(at("image"), &t);
+    ck_assert_uint_eq(t.logs, 1);
+    ck_assert_uint_eq(r.segments, MANY);
+    ck_assert_int_eq(r.gave_up, 0);
+}
+END_TEST
+
+/* [U-6] Two frames in a segment's first place: that one's word counts which another follows, wherever they stand. */
+START_TEST(of_two_first_frames_the_one_that_is_followed_says_what_the_segment_is)
+{
+    for (unsigned way = 0; way < 2 * 16; way++) {
+        image i = {0};
+        told t;
+        forged_segment one = forge_line(1, 3, "one", 9, ""), two = forge_begin(2, 4, &one, U9I_TAIL_NONE);
+        forge_records(&two, "two", 3);
+        u9i_open_record open = forge_naming(7, NULL, U9I_TAIL_NONE);
+        open.time_us += way / 2; /* so its hash is another */
+        memset(open.log, 0x77, sizeof open.log);
+        forged_segment false_one = forge_with_open(2, 4, &open);
+        if (way % 2) add_file_of(&i, &false_one);
+        add_file_of(&i, &one);
+        add_file_of(&i, &two);
+        if (way % 2 == 0) add_file_of(&i, &false_one);
+        save_image(&i, at("image"));
+        remove_log(at("out"));
+        remove_log(at("log"));
+        forge_save(&one, at("log"));
+        forge_save(&two, at("log"));
+        (void)carve(at("image"), &t);
+        ck_assert_msg(t.logs == 1, "way %u: %u logs", way, t.logs);
+        expect_log(&t, at("log"));
+        forge_free(&one);
+        forge_free(&two);
+        forge_free(&false_one);
+    }
+}
+END_TEST
+
+/* {F65} [U-6] Of two copies one went on right behind a frame, the other at the next block; the next segment names its end. */
+START_TEST(copies_that_part_at_different_places_are_not_mixed)
+{
+    for (unsigned way = 0; way < 2; way++) {
+        image i = {0};
+        told t;
+        forged_segment one = forge_line(1, 1, "a", 9, ""), copy = forge_line(1, 1, "a", 9, "");
+        forge_pad(&one);
+        forge_records(&one, "served", 2);
+        forge_records(&copy, "copied", 2);
+        forged_segment two = forge_begin(2, 4, &one, U9I_TAIL_NONE);
+        forge_records(&two, "two", 3);
+        add_file_of(&i, way ? &one : &copy);
+        add_garbage(&i, 5000);
+        add_file_of(&i, way ? &copy : &one);
+        add_file_of(&i, &two);
+        save_image(&i, at("image"));
+        remove_log(at("out"));
+        remove_log(at("log"));
+        forge_save(&one, at("log"));
+        forge_save(&two, at("log"));
+        (void)carve(at("image"), &t);
+        ck_assert_uint_eq(t.logs, 2);
+        expect_log(&t, at("log"));
+        seen *s = look(t.paths[1]);
+        ck_assert_uint_eq(s->count, 3 + 2);
+        ck_assert(has_text(s, "copied3") && strstr(t.paths[1], ".fork-2"));
+        forget(s);
+        forge_free(&one);
+        forge_free(&copy);
+        forge_free(&two);
+    }
+}
+END_TEST
+
+/* [U-9] A frame in doubt counts by the one behind it that counts, though one of a copy has a place between the two. */
+START_TEST(what_leads_to_a_frame_that_counts_counts_beside_a_copy)
+{
+    image i = {0};
+    told t;
+    uint8_t claim[64] = {0};
+    forged_segment s = forge_line(1, 1, "a", 9, ""), copy = forge_line(1, 1, "a", 9, "");
+    uint64_t b = forge_records(&s, "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", 1), c = forge_records(&s, "c", 1);
+    (void)forge_records(&copy, "k", 1);
+    uint64_t k = forge_records(&copy, "kkkk", 1);
+    ck_assert(b < k && k < c);
+    memcpy(claim, s.bytes + U9I_DISK_HEADER_SIZE, 56);
+    claim[16] ^= 1; /* the header of a frame that is not there, and may reach over b */
+    u9i_set_be(claim + 56, 8, 3000);
+    add(&i, s.bytes, b);
+    add_garbage(&i, 4001);
+    add(&i, claim, sizeof claim);
+    add_garbage(&i, 101);
+    add(&i, s.bytes + b, c - b);
+    add_garbage(&i, 6001);
+    add(&i, s.bytes + c, s.size - c);
+    add_garbage(&i, 2001);
+    add(&i, copy.bytes + k, copy.size - k);
+    add_garbage(&i, 2001);
+    save_image(&i, at("image"));
+    (void)carve(at("image"), &t);
+    forge_save(&s, at("log"));
+    expect_log(&t, at("log"));
+    forge_free(&s);
+    forge_free(&copy);
+}
+END_TEST
+
+/* {F72} [U-8] Many frames in one place, each of them a line of its own: some are written, and that there are more is said. */
+START_TEST(no_more_lines_than_some_are_made_of_a_segment)
+{
+    image i = {0};
+    told t;
+    forged_segment s = forge_line(1, 1, "a", 9, "");
+    for (unsigned n = 0; n < 300; n++) {
+        char text[20];
+        snprintf(text, sizeof text, "line-%u-", n);
+        forged_segment line = forge_line(1, 1, "a", 9, "");
+        uint64_t p = forge_records(&line, text, 1);
+        if (n == 0) add(&i, line.bytes, p);
+        add(&i, line.bytes + p, line.size - p);
+        forge_free(&line);
+    }
+    save_image(&i, at("image"));
+    u9_carve_report r = carve(at("image"), &t);
+    ck_assert_uint_eq(t.logs, 16);
+    ck_assert_int_eq(r.gave_up, 1);
+    forge_free(&s);
+}
+END_TEST
+
 /*
  * [U-9] The end of a file stands in the midst of another log's, whose frames go on behind it: as a fragment of its own or
  * in a record there, which nothing here tells. The next segment names the last frame: then it is what was written.
@@ -1095,6 +1312,12 @@ Suite *suite_carve(void)
     tcase_add_test(c, what_stands_inside_a_frame_is_no_log);
     tcase_add_test(c, what_stands_inside_a_broken_frame_is_of_no_log);
     tcase_add_test(c, of_two_frames_at_one_place_that_counts_which_others_follow);
+    tcase_add_test(c, what_a_frame_holds_that_is_put_together_says_nothing);
+    tcase_add_test(c, segments_that_claim_one_another_are_a_log);
+    tcase_add_test(c, of_two_first_frames_the_one_that_is_followed_says_what_the_segment_is);
+    tcase_add_test(c, copies_that_part_at_different_places_are_not_mixed);
+    tcase_add_test(c, what_leads_to_a_frame_that_counts_counts_beside_a_copy);
+    tcase_add_test(c, no_more_lines_than_some_are_made_of_a_segment);
     tcase_add_test(c, a_last_frame_that_is_most_of_an_image_is_put_together);
     tcase_add_test(c, damaged_first_frames_are_put_together_and_are_their_logs);
     tcase_add_test(c, an_end_that_stands_in_another_log_counts_if_the_next_segment_names_it);
