@@ -519,7 +519,7 @@ static void do_harm(uint8_t *frame, injury what)
 static forged_segment forge_foreign(unsigned seed, const char *text)
 {
     forged_segment s = forge_begin(1, seed, NULL, U9I_TAIL_NONE);
-    s.bytes[U9I_DISK_HEADER_SIZE + 64 + 20] ^= 1, forge_mend(&s, U9I_DISK_HEADER_SIZE);
+    s.bytes[U9I_DISK_HEADER_SIZE + 64 + 20] ^= (uint8_t)seed, forge_mend(&s, U9I_DISK_HEADER_SIZE);
     for (unsigned k = 0; k < 3; k++) forge_records(&s, text, 2);
     return s;
 }
