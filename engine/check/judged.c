@@ -52,8 +52,8 @@ static bool is_void_then(const judged_side *b, const judged_side *t)
     if (now->named) return false;
     for (size_t i = 0; i < t->reader.catalog->count; i++) {
         const u9i_facts *f = u9i_catalog_facts(t->reader.catalog, i);
-        if (!u9i_facts_on_row(f) || memcmp(f->secret.boundary, now->secret.boundary, U9I_HASH_SIZE) != 0) continue;
-        return f->named && b->reader.frame->offset >= f->at.offset && f->fork.end == 0;
+        bool same = u9i_facts_on_row(f) && memcmp(f->secret.boundary, now->secret.boundary, U9I_HASH_SIZE) == 0;
+        if (same && f->named && b->reader.frame->offset >= f->at.offset && f->fork.end == 0) return true;
     }
     return false;
 }

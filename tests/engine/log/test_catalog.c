@@ -143,13 +143,13 @@ START_TEST(a_name_that_is_listed_twice_is_one_segment) /* [L-1] */
 }
 END_TEST
 
-static unsigned comes_and_goes;
+static unsigned comes_and_goes, list_fails;
 
 /* A writer that is short of room makes its next file, removes it again, and tries once more. */
 static int list_what_goes(u9i_dir *dir, u9i_list_fn *each, void *ctx)
 {
     if (++comes_and_goes % 3) write_file(segment_path(at("log"), SEGMENTS + 1), "", 0);
-    int err = sim_env()->fs->list(dir, each, ctx);
+    int err = comes_and_goes == list_fails ? -EIO : sim_env()->fs->list(dir, each, ctx);
     if (comes_and_goes % 3) remove_log(segment_path(at("log"), SEGMENTS + 1));
     return err;
 }
@@ -171,6 +171,11 @@ START_TEST(a_name_that_is_gone_since_it_was_listed_is_none) /* [R-10] {F40} */
         ck_assert(u9i_catalog_facts(c, SEGMENTS - 1)->newest);
         ck_assert_uint_eq(c->missing_count, 0);
         u9i_catalog_unref(c);
+    }
+    for (list_fails = 1; list_fails <= 2; list_fails++) { /* the second asks whether it is still there */
+        comes_and_goes = 0;
+        ck_assert_int_eq(u9i_source_catalog(&source, &c, &fault), U9_IO);
+        ck_assert_int_eq(fault.sys, EIO);
     }
     source.dir->env = sim_env();
     u9i_source_close(&source);
