@@ -44,7 +44,7 @@ typedef struct u9_carve_report {
     uint64_t logs;     /* that were written, or had been by an earlier call that was broken off */
     uint64_t segments, frames, rejoined;
     uint64_t broken;   /* places where a header of one of these logs stands, and no frame could be put together, of bytes that could be read */
-    int gave_up;       /* not 0: there was more to be hashed than a log can give cause for: there may be more frames */
+    int gave_up;       /* not 0: there was more to be hashed, or more lines of one segment, than a log can give cause for: there may be more */
 } u9_carve_report;
 
 /*
@@ -52,10 +52,12 @@ typedef struct u9_carve_report {
  * last, for segments of logs, wherever they begin and however they are called, and writes each log into a directory of
  * its own below `out_path`: OUT/<its id in hex>; what cannot be proven to be of a log, into OUT/unsigned-<boundary> and
  * OUT/segment-<boundary>. Where copies of one segment went on each by itself, what the first one does not have goes into
- * OUT/<id>.fork-2, OUT/<id>.fork-3 ..., with what they share in front. Nothing of what is read is changed. A frame is taken where it is whole; one that stands in two
- * pieces, as in an image of a fragmented disk, is put together if the frame behind it has its hash.
+ * OUT/<id>.fork-2, OUT/<id>.fork-3 ... up to 16, with what they share in front; the first is the one whose end the next
+ * segment names, else the longest. Nothing of what is read is changed. A frame is taken where it is whole, or where what
+ * stands beside it proves it (as it stands: u9_repair mends it); one that stands in two pieces, as in an image of a
+ * fragmented disk, is put together if the frame behind it has its hash.
  * OUT must not be there, but for what an earlier call left that was broken off, which is completed.
- * Memory: about 150 bytes for each frame, and 40 MiB. Errors: U9_ARG (out_path is in the way, a size is wrong), U9_ABSENT
+ * Memory: about 300 bytes for each frame, and 40 MiB. Errors: U9_ARG (out_path is in the way, a size is wrong), U9_ABSENT
  * (no segment is there; OUT is not made), U9_IO, U9_NOMEM, U9_STATE (on_progress asked to stop). Thread-safe.
  */
 U9_API U9_MUST_CHECK u9_err u9_carve(const char *path, const char *out_path, const u9_carve_options *options,
