@@ -54,19 +54,21 @@ typedef struct frame_list {
     size_t count;
 } frame_list;
 
-
+/* [F-9] */
 static bool is_next_of(const u9i_fragment *f, const u9i_fragment *last)
 {
-    return last && f->previous == last->offset && memcmp(f->chain, last->sha, sizeof f->chain) == 0;
+    if (last == NULL || f->previous != last->offset || memcmp(f->chain, last->sha, sizeof f->chain) != 0) return false;
+    uint64_t end = u9i_fragment_end(last);
+    return f->offset == end || f->offset == (end + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
 }
 
 /*
- * True if a frame is another line's: what it follows is there, and is not this one's last; or more stands behind one that
- * follows that as well, at its end or at the next block.
+ * True if a frame is another line's: one follows this one's last, of which that does with the most behind it, and it is
+ * none such; or what it follows is there, and is not this one's last.
  */
 static bool is_of_another(const frame_list *every, const u9i_fragment *f, const u9i_fragment *last)
 {
-    if (is_next_of(f, last)) return f->behind + 1 < last->after;
+    if (last && last->after > 0) return !is_next_of(f, last) || f->behind + 1 < last->after;
     return f->offset > U9I_DISK_HEADER_SIZE && u9i_carve_find(every->frames, every->count, f->previous, f->chain) != NULL;
 }
 
@@ -77,7 +79,7 @@ static void weigh(const u9i_carving *c, const u9i_kin *k, u9i_fragment *frames, 
     for (size_t i = count; i-- > 0;) {
         u9i_fragment *f = &frames[i], *before = u9i_carve_find(frames, count, f->previous, f->chain);
         f->behind = u9i_carve_is_named(c, k, f) && f->after < NAMED ? NAMED : f->after;
-        if (before && before < f && before->after <= f->behind) before->after = f->behind + 1;
+        if (before && is_next_of(f, before) && before->after <= f->behind) before->after = f->behind + 1;
     }
 }
 

@@ -665,6 +665,33 @@ START_TEST(copies_that_part_at_different_places_are_not_mixed)
 }
 END_TEST
 
+/* [U-6] What is left of a copy stands between a frame and the one that follows it, at the next block: it is not the segment's. */
+START_TEST(nothing_comes_between_two_frames_of_which_one_follows)
+{
+    image i = {0};
+    told t;
+    forged_segment one = forge_line(1, 1, "a", 9, ""), copy = forge_line(1, 1, "a", 9, "");
+    forge_pad(&one);
+    forge_records(&one, "served", 2);
+    forge_records(&copy, "gone", 2);
+    uint64_t k = forge_records(&copy, "copied", 2);
+    ck_assert_uint_lt(copy.size, U9I_BLOCK);
+    add(&i, copy.bytes + k, copy.size - k);
+    add_garbage(&i, 5000);
+    add_file_of(&i, &one);
+    save_image(&i, at("image"));
+    (void)carve(at("image"), &t);
+    ck_assert_uint_eq(t.logs, 2);
+    ck_assert(strstr(t.paths[1], ".fork-2"));
+    seen *s = look(t.paths[0]);
+    ck_assert_uint_eq(s->count, 3 + 2);
+    ck_assert(has_text(s, "served4"));
+    forget(s);
+    forge_free(&one);
+    forge_free(&copy);
+}
+END_TEST
+
 /* [U-9] A frame in doubt counts by the one behind it that counts, though one of a copy has a place between the two. */
 START_TEST(what_leads_to_a_frame_that_counts_counts_beside_a_copy)
 {
@@ -1316,6 +1343,7 @@ Suite *suite_carve(void)
     tcase_add_test(c, segments_that_claim_one_another_are_a_log);
     tcase_add_test(c, of_two_first_frames_the_one_that_is_followed_says_what_the_segment_is);
     tcase_add_test(c, copies_that_part_at_different_places_are_not_mixed);
+    tcase_add_test(c, nothing_comes_between_two_frames_of_which_one_follows);
     tcase_add_test(c, what_leads_to_a_frame_that_counts_counts_beside_a_copy);
     tcase_add_test(c, no_more_lines_than_some_are_made_of_a_segment);
     tcase_add_test(c, a_last_frame_that_is_most_of_an_image_is_put_together);
