@@ -24,16 +24,10 @@ typedef struct row_item {
     uint64_t at, end;
 } row_item;
 
-/* Bytes of an image that may be something's inside. */
-typedef struct held_span {
-    uint32_t image;
-    uint64_t from, to;
-} held_span;
-
 typedef struct holding {
     u9i_carving *c;
     row_item *items;
-    held_span *reaches;
+    u9i_image_span *reaches; /* what may be something's inside */
     size_t item_count, reach_count;
 } holding;
 
@@ -48,7 +42,7 @@ static int by_row(const void *a, const void *b)
 
 static int by_from(const void *a, const void *b)
 {
-    const held_span *x = a, *y = b;
+    const u9i_image_span *x = a, *y = b;
     int order = u9i_order(x->image, y->image);
     return order ? order : u9i_order(x->from, y->from);
 }
@@ -78,12 +72,12 @@ static void list_items(holding *h)
 
 static void add_reach(holding *h, uint32_t image, uint64_t from, uint64_t to)
 {
-    held_span *last = h->reach_count ? &h->reaches[h->reach_count - 1] : NULL;
+    u9i_image_span *last = h->reach_count ? &h->reaches[h->reach_count - 1] : NULL;
     if (last && last->image == image && last->from <= from && from <= last->to) {
         if (to > last->to) last->to = to;
         return;
     }
-    if (from < to) h->reaches[h->reach_count++] = (held_span){image, from, to};
+    if (from < to) h->reaches[h->reach_count++] = (u9i_image_span){image, from, to};
 }
 
 /* Joins those that touch, so that one look finds whether any is over a place. */
@@ -92,7 +86,7 @@ static void join_reaches(holding *h)
     size_t n = 0;
     if (h->reach_count > 1) qsort(h->reaches, h->reach_count, sizeof *h->reaches, by_from);
     for (size_t i = 0; i < h->reach_count; i++) {
-        held_span *last = n ? &h->reaches[n - 1] : NULL, r = h->reaches[i];
+        u9i_image_span *last = n ? &h->reaches[n - 1] : NULL, r = h->reaches[i];
         if (last && last->image == r.image && r.from <= last->to) last->to = r.to > last->to ? r.to : last->to;
         else h->reaches[n++] = r;
     }
@@ -132,7 +126,7 @@ static bool is_reached(const holding *h, const row_item *item)
     size_t low = 0, high = h->reach_count;
     while (low < high) { /* the first that ends behind it */
         size_t middle = low + (high - low) / 2;
-        const held_span *r = &h->reaches[middle];
+        const u9i_image_span *r = &h->reaches[middle];
         if (r->image < item->image || (r->image == item->image && r->to <= item->at)) low = middle + 1;
         else high = middle;
     }
@@ -194,11 +188,8 @@ static size_t list_gaps(const holding *h, u9i_row_gap *out)
 static u9_err hold_once(u9i_carving *c, bool *any)
 {
     size_t most = c->kin_count + 1;
-    u9_err err = u9i_carve_know(c); /* it may drop frames, whose places are taken down next */
-    for (size_t i = 0; i < c->kin_count; i++) {
-        most += c->kin[i].count;
-        u9i_carve_sort(c->kin[i].frames, c->kin[i].count);
-    }
+    u9_err err = u9i_carve_know(c); /* it drops frames, and puts those that stay in order: their places are taken down next */
+    for (size_t i = 0; i < c->kin_count; i++) most += c->kin[i].count;
     holding h = {.c = c, .items = calloc(most, sizeof *h.items),
                  .reaches = calloc(2 * most + c->wound_count, sizeof *h.reaches)};
     u9i_row_gap *gaps = calloc(2 * most, sizeof *gaps);
