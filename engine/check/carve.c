@@ -58,11 +58,6 @@ static int put_bytes(out_file *o, uint64_t offset, const uint8_t *bytes, size_t 
     return err;
 }
 
-static uint64_t carved_size(uint64_t n)
-{
-    return (n + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
-}
-
 /* What stands between two neighbours, as it stands: a broken frame may be put together there, by who reads it. */
 static int put_between(const u9i_carving *c, const u9i_fragment *f, const u9i_fragment *g, out_file *o)
 {
@@ -88,7 +83,7 @@ static int put_frames(const u9i_carving *c, const u9i_kin *k, out_file *o)
         if (i > 0) err = put_between(c, f - 1, f, o);
         if (err == 0) err = u9i_carve_fetch(c, f) ? put_bytes(o, f->offset, c->frame, (size_t)(f->end - f->offset)) : -ENODATA;
     }
-    uint64_t size = carved_size(u9i_fragment_end(&k->frames[k->count - 1]));
+    uint64_t size = u9i_carve_block(u9i_fragment_end(&k->frames[k->count - 1]));
     if (err == 0) err = flush_piece(o, 0, (size_t)(size - o->begin));
     return err == 0 ? u9i_file_truncate(o->file, size) : err;
 }

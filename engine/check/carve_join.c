@@ -338,7 +338,7 @@ static uint64_t find_offset(u9i_carving *c, const u9i_wound *w, const u9i_kin *k
     for (size_t i = 0; i < k->count; i++) {
         const u9i_fragment *f = &k->frames[i];
         uint64_t last = f->split < f->end ? f->rest + (f->end - f->split) : f->at + (f->end - f->offset);
-        uint64_t padded = u9i_fragment_end(f), block = (padded + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
+        uint64_t padded = u9i_fragment_end(f), block = u9i_carve_block(padded);
         uint32_t image = f->split < f->end ? f->rest_image : f->image;
         if (image != w->image || w->at < last) continue;
         if (w->at - last == padded - f->end) return padded;

@@ -59,7 +59,7 @@ static bool is_next_of(const u9i_fragment *f, const u9i_fragment *last)
 {
     if (last == NULL || f->previous != last->offset || memcmp(f->chain, last->sha, sizeof f->chain) != 0) return false;
     uint64_t end = u9i_fragment_end(last);
-    return f->offset == end || f->offset == (end + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
+    return f->offset == end || f->offset == u9i_carve_block(end);
 }
 
 /*

@@ -46,14 +46,9 @@ static bool begins_there(const u9i_carving *c, const u9i_kin *k, uint32_t image,
     return k->proven && memcmp(header + 32, sign, sizeof sign) == 0;
 }
 
-static uint64_t next_block(uint64_t n)
-{
-    return (n + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
-}
-
 uint64_t u9i_carve_behind(const u9i_carving *c, const u9i_kin *k, const u9i_fragment *f, uint8_t header[U9I_FRAME_HEADER_SIZE])
 {
-    uint64_t end = u9i_fragment_end(f), block = next_block(end);
+    uint64_t end = u9i_fragment_end(f), block = u9i_carve_block(end);
     if (begins_there(c, k, f->image, f->at + (end - f->offset), header)) return end;
     return begins_there(c, k, f->image, f->at + (block - f->offset), header) ? block : 0;
 }
@@ -138,12 +133,12 @@ static bool find_behind(u9i_carving *c, const u9i_kin *k, const u9i_fragment *f,
         memcpy(h->next_chain, e->sha, sizeof h->next_chain);
         h->p = end;
     }
-    for (;; h->p = next_block(end)) {
+    for (;; h->p = u9i_carve_block(end)) {
         *at = f->at + (h->p - f->offset);
         uint64_t there = *at < c->images[f->image].size ? c->images[f->image].size - *at : 0;
         uint64_t size = e ? (h->p < e->offset ? e->offset - h->p : 0) : there < most ? there : most;
         if (size > 0 && size <= there && put_together(c, h, f->image, *at, size, r)) return true;
-        if (e == NULL || h->p >= next_block(end)) return false;
+        if (e == NULL || h->p >= u9i_carve_block(end)) return false;
     }
 }
 

@@ -196,6 +196,12 @@ static inline uint64_t u9i_fragment_end(const u9i_fragment *f)
     return f->end + u9i_padding(f->end);
 }
 
+/* The next multiple of 4096, where a frame stands that does not follow at once. [F-8] */
+static inline uint64_t u9i_carve_block(uint64_t offset)
+{
+    return (offset + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK;
+}
+
 /* What a trailer says fits a frame's place: F-6 g, but that it is there. */
 bool u9i_carve_trailer(const uint8_t bytes[U9I_TRAILER_SIZE], u9i_trailer *out);
 
