@@ -233,9 +233,14 @@ static void size_floor(const outcome *o, unsigned w, job_spec *job)
             (uint64_t)((double)ours->file_bytes * (double)job->records / (double)ours->records);
 }
 
-/* What stands around the records makes it some more segments: of one, a second that is small, so that the first is sealed. */
-static uint64_t size_of_segment(uint64_t bytes, unsigned count)
+/*
+ * Room for the records, and for what each takes at least: what stands around them makes it some more segments. Of one, a
+ * second that is small, so that the first is sealed, and that costs next to nothing to go through.
+ */
+static uint64_t size_of_segment(uint64_t records, unsigned count)
 {
+    enum { OF_RECORD = 6 }; /* bytes: the typecodes of key and value, its length, a share of the frame's header */
+    uint64_t bytes = data_bytes(records) + records * OF_RECORD;
     uint64_t size = count == ONE_OPEN ? bytes * TIMES_ROOM + (1 << 20) : bytes / count;
     return size > SEGMENT_MIN ? size : SEGMENT_MIN;
 }
@@ -244,7 +249,7 @@ static uint64_t size_of_segment(uint64_t bytes, unsigned count)
 static bool set_pace(const outcome *o, unsigned w, job_spec *job)
 {
     const result *floor = last_result(o, w, workloads[w].pace);
-    job->segment_size = size_of_segment(data_bytes(job->records), ROLLS_WANTED);
+    job->segment_size = size_of_segment(job->records, ROLLS_WANTED);
     if (floor == NULL || floor->seconds <= 0) return false;
     job->bytes_per_s = (double)floor->bytes / floor->seconds / 2;
     return true;
@@ -271,7 +276,7 @@ static void run_row(const outcome *o, unsigned w, unsigned c, unsigned round)
     ready_data(o->plan, load);
     job_of(o->plan, w, c, &job);
     if (load->deed == DO_OPEN) job.segment_size = SEGMENT_MIN;
-    if (row->segments > 0) job.segment_size = size_of_segment(data_bytes(job.records), row->segments);
+    if (row->segments > 0) job.segment_size = size_of_segment(job.records, row->segments);
     name_kept(o->plan, load, &job);
     if (row->engine->side == SIDE_FLOOR) size_floor(o, w, &job);
     else if (load->pace && !set_pace(o, w, &job)) return; /* the floor failed */
