@@ -2,7 +2,7 @@
  * engine/check/in_place.c: mending a log in place, and undoing that: u9_repair, u9_undo. [U-1] to [U-5]
  *
  *     lock -> what was broken off is brought to its end -> what could be mended -> the log as it would be is judged
- *          -> the bytes before are saved -> the changes -> the lock goes -> indexes -> which were made is saved, too
+ *          -> the bytes before are saved -> the changes -> which indexes will be made is saved, too -> the lock goes -> indexes
  */
 #include "engine/check/judged.h"
 #include "engine/check/plan.h"
@@ -37,7 +37,7 @@ typedef struct in_place {
     u9_repair_report report;
     u9i_source source; /* of a directory that is locked */
     u9i_changes changes;
-    u9i_changes made;  /* indexes that were made */
+    u9i_changes made;  /* indexes that are to be made */
     bool unnoted;      /* of one there was no memory to note it */
     u9_fault *fault;
 } in_place;
@@ -242,20 +242,19 @@ static u9_err carry_out_plan(in_place *r)
     return sys ? fail_in_place(r, sys, "change the log: run it again, or undo it") : U9_OK;
 }
 
-/* One that was made, or (dry) could be: told, and noted. */
+/* One that can be made: told, and noted. */
 static void note_index(void *ctx, const u9_index_info *info)
 {
     in_place *r = ctx;
     char path[4400 + U9I_INDEX_NAME], name[U9I_INDEX_NAME];
-    bool could = info->place == U9_INDEX_NONE && info->why >= U9_INDEX_MISSING && info->why <= U9_INDEX_OWNER;
-    if (r->options.dry ? !could : info->place != U9_INDEX_MADE) return;
+    if (info->place != U9_INDEX_NONE || info->why < U9_INDEX_MISSING || info->why > U9_INDEX_OWNER) return;
     const char *slash = strrchr(info->path, '/'), *base = slash ? slash + 1 : info->path;
     u9i_index_name(base, name);
     snprintf(path, sizeof path, "%.*s%s", (int)(base - info->path), info->path, name);
     u9_repair_step step = {.kind = U9_REPAIR_INDEX, .safe = 1, .path = path, .segment = info->segment};
     r->report.indexes++;
     if (r->options.on_step) r->options.on_step(r->options.ctx, &step);
-    if (!r->options.dry && u9i_changes_made(&r->made, name, U9_REPAIR_INDEX) != 0) r->unnoted = true;
+    if (u9i_changes_made(&r->made, name, U9_REPAIR_INDEX) != 0) r->unnoted = true;
 }
 
 /* What is noted beside the log of this repair, and the indexes. */
@@ -270,14 +269,14 @@ static int save_made(in_place *r)
     return sys;
 }
 
-/* Who began to write meanwhile keeps the indexes: nothing depends on them. */
+/* Before they are made, so that an undo knows of each. Who began to write meanwhile keeps them: nothing depends on them. */
 static u9_err note_made(in_place *r)
 {
     u9_err err = open_in_place(r, r->options.io);
     if (err == U9_LOCKED) return U9_OK;
     if (err != U9_OK) return err;
     int sys = r->unnoted ? -ENOMEM : save_made(r);
-    if (sys != 0) err = fail_in_place(r, sys, "note which indexes were made: --undo will leave them");
+    if (sys != 0) err = fail_in_place(r, sys, "note which indexes are to be made: none is");
     close_in_place(r);
     return err;
 }
@@ -287,14 +286,15 @@ static u9_err make_indexes(in_place *r)
 {
     u9_index_report made = {.size = sizeof made};
     u9_index_options o = {.size = sizeof o, .io = r->options.io, .on_segment = note_index, .ctx = r};
-    u9_err err = r->options.dry ? u9_indexes_look(r->path, &o, &made, r->fault)
-                                : u9_indexes_build(r->path, &o, &made, r->fault);
-    u9_fault *first = r->fault, second;
-    if (err != U9_OK) r->fault = &second; /* those that were made before it failed are noted all the same */
-    u9_err noted = r->made.count > 0 || r->unnoted ? note_made(r) : U9_OK;
-    r->fault = first;
+    u9_err err = u9_indexes_look(r->path, &o, &made, r->fault);
+    bool any = r->made.count > 0 || r->unnoted;
+    if (err == U9_OK && any && !r->options.dry) err = note_made(r);
     u9i_changes_release(&r->made);
-    return err == U9_OK ? noted : err;
+    if (err != U9_OK || r->options.dry) return err;
+    o.on_segment = NULL;
+    err = u9_indexes_build(r->path, &o, &made, r->fault);
+    r->report.indexes = made.made;
+    return err;
 }
 
 static u9_err mend(in_place *r)

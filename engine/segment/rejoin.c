@@ -451,33 +451,33 @@ static bool is_sure(const subject *s)
 }
 
 /*
- * What may be hashed to guess at a trailer of this length: little where one seems to stand, for then it is the body
- * that is damaged, as a rule; nothing where none ever stood, or nobody could say whether it is the right one.
+ * What of `all` may be hashed to guess at a trailer of this length: little where one seems to stand, for then it is the
+ * body that is damaged, as a rule; nothing where none ever stood, or nobody could say whether it is the right one.
  */
-static uint64_t worth(const subject *s, size_t length, unsigned like)
+static uint64_t worth(const subject *s, uint64_t all, size_t length, unsigned like)
 {
-    uint64_t all = s->effort->guesses;
     bool stands = like == U9I_TRAILER_SIZE, sure = is_sure(s),
          named = length == u9i_get_be(s->bytes + 56, 8);
-    if (stands) return sure && !s->hint->lone ? all / 32 : 0;
-    return like >= LIKE_MIN || (sure && named) ? all / 4 : 0;
+    if (stands) return sure && !s->hint->lone ? all / 16 : 0;
+    return like >= LIKE_MIN || (sure && named) ? all / 2 : 0;
 }
 
-/* By a trailer that is made anew. [Y-4] */
+/* By a trailer that is made anew. Half of what may be hashed stays for other frames: this may be none, or not be proven yet. [Y-4] */
 static bool find_harmed(subject *s)
 {
     length_list l;
     u9i_hasher front = {.blocks = 0};
+    uint64_t kept = s->effort->guesses / 2;
     collect_lengths(s, &l);
     size_t shortest = SIZE_MAX;
     for (unsigned i = 0; i < l.count; i++)
-        if (worth(s, l.all[i], l.like[i]) > 0 && l.all[i] < shortest) shortest = l.all[i];
+        if (worth(s, kept, l.all[i], l.like[i]) > 0 && l.all[i] < shortest) shortest = l.all[i];
     if (shortest == SIZE_MAX) return false;
     u9i_hasher_init(&front);
     if (!hash_up_to(s, &front, shortest - U9I_TRAILER_SIZE)) return false;
     s->guesses = true;
-    for (unsigned i = 0; i < l.count && !s->spent; i++) {
-        uint64_t most = worth(s, l.all[i], l.like[i]);
+    for (unsigned i = 0; i < l.count && !s->spent && s->effort->guesses > kept; i++) {
+        uint64_t most = worth(s, s->effort->guesses - kept, l.all[i], l.like[i]);
         if (most > 0 && try_length(s, &front, l.all[i], most)) return true;
     }
     return false;

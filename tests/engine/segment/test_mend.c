@@ -391,6 +391,32 @@ START_TEST(a_trailer_that_is_gone_loses_nothing)
 }
 END_TEST
 
+/*
+ * A frame that only the one behind it proves is looked for first where it stands, in vain, as long as that one is not proven
+ * itself: enough is left to look for the trailers of those behind. [Y-4] [Y-5]
+ */
+START_TEST(what_is_sought_in_vain_leaves_enough_for_the_rest)
+{
+    const char *log = log_path;
+    write_small(log, false);
+    content *whole = read_log(log, false);
+    victim *v = take(segment_path(log, 1));
+    draw_from(15);
+    for (size_t i = 0; i + 3 < v->count; i += thorough(5, 1)) {
+        char what[100];
+        snprintf(what, sizeof what, "frames from %zu on, of %zu", i, v->count);
+        garble(v, v->frames[i].offset + 16, 32);                   /* both hashes */
+        garble(v, v->frames[i + 1].offset + 48, 1);                /* the magic */
+        garble(v, trailer_of(&v->frames[i + 2]) + 46, 1);          /* of what is promised */
+        expect_whole(log, whole, what);
+        expect_salvaged_whole(log, whole, what);
+        heal(v);
+    }
+    let_go(v);
+    free(whole);
+}
+END_TEST
+
 /* Headers side by side, proven from the front or from behind, where the mark or the u9end has the last chain. [Y-2] [Y-3] */
 START_TEST(all_headers_of_a_file_may_be_damaged)
 {
@@ -1155,6 +1181,7 @@ Suite *suite_mend(void)
         {"trailers", garbage_across_the_seam_of_two_frames_loses_nothing, 1},
         {"trailers", a_flip_of_any_byte_of_any_trailer_loses_nothing, 1},
         {"trailers", a_trailer_that_is_gone_loses_nothing, 2},
+        {"trailers", what_is_sought_in_vain_leaves_enough_for_the_rest, 1},
         {"kinds", logs_with_eight_damaged_headers_come_back_whole, (int)thorough(5, 10)},
         {"forged", frames_in_a_record_never_surface, 1},
         {"forged", what_only_zeros_surround_is_mended_for_nobody, 1},
