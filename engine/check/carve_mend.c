@@ -127,7 +127,7 @@ static bool find_behind(u9i_carving *c, const u9i_kin *k, const u9i_fragment *f,
     h->p = u9i_carve_behind(c, k, f, header);
     if (h->p == 0 && (e = u9i_carve_named_behind(c, k, end)) == NULL) return false;
     if (e) {
-        h->has_next = true;
+        h->has_next = h->far = true;
         h->next_at = e->offset;
         h->next_ordinal = e->ordinal;
         memcpy(h->next_chain, e->sha, sizeof h->next_chain);

@@ -142,6 +142,7 @@ static u9i_hint hint_at(const gap_walk *k, const u9i_gap *gap, uint64_t p)
     h.p = p;
     h.placed = h.has_front;
     h.has_next = gap->hint.has_next && (!gap->has_previous || gap->previous == p);
+    h.far = !gap->has_previous;
     h.next_at = gap->end;
     return h;
 }

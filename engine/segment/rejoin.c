@@ -327,9 +327,10 @@ static void correct(const u9i_hint *h, u9i_trailer *t, bool counts)
     else if (count <= UINT32_MAX) t->count = (uint32_t)count;
 }
 
-/* Of a frame with none behind it, nobody knows how many records it has. */
+/* Of a frame with none behind it, nobody knows how many records it has, if what stands there is not it. */
 static bool try_counts(trailer_try *a)
 {
+    if (try_it(a)) return true;
     for (uint32_t n = 0; n < COUNTS_MAX && !a->s->spent; n++) {
         a->trailer.count = n;
         if (try_it(a)) return true;
@@ -353,29 +354,52 @@ static u9i_hint hint_with_open(const subject *s, size_t length)
     return h;
 }
 
+/* How the number of a frame's records, and of its first one, are found. */
+typedef enum count_way {
+    BY_ORDINALS, /* by that of what comes next, and its own */
+    BY_COUNT,    /* its own by that of what comes next, and how many there are, as that stands */
+    ALONE,       /* nothing is known by what comes next */
+    COUNT_WAYS
+} count_way;
+
+static bool is_way(const u9i_hint *h, count_way way)
+{
+    if (way == ALONE) return !h->has_next || h->far;
+    return h->has_next && (way == BY_ORDINALS || !h->has_ordinal);
+}
+
+/* With what goes for all ways, which is not spent. */
+static bool try_way(const trailer_try *all, u9i_hint h, count_way way)
+{
+    subject *s = all->s;
+    const u9i_hint *known = s->hint;
+    trailer_try a = *all, b = a;
+    h.has_next = way != ALONE;
+    a.trailer = as_it_stands(s->bytes + U9I_FRAME_HEADER_SIZE + a.length - U9I_TRAILER_SIZE);
+    s->hint = &h;
+    correct(&h, &a.trailer, way == BY_COUNT);
+    b.trailer = a.trailer;
+    bool found = (way == ALONE && try_counts(&b)) || try_rest(&a);
+    s->hint = known;
+    return found;
+}
+
 /* A payload of `length` bytes, with a trailer made anew. `front` has the blocks of the shortest. */
 static bool try_length(subject *s, const u9i_hasher *front, size_t length, uint64_t most)
 {
     const uint8_t *payload = s->bytes + U9I_FRAME_HEADER_SIZE;
-    const u9i_hint *known = s->hint;
     u9i_hint more = hint_with_open(s, length);
-    trailer_try a = {.s = s, .length = length, .hasher = *front, .left = most};
+    trailer_try a = {.s = s, .length = length, .hasher = *front};
     if (!hash_up_to(s, &a.hasher, length - U9I_TRAILER_SIZE)) return false;
     size_t done = (size_t)a.hasher.blocks * U9I_HASH_BLOCK;
     a.tail_size = length - done;
     memcpy(a.tail, payload + done, a.tail_size);
-    s->hint = &more;
-    bool found = false;
-    for (unsigned way = 0; way < 2 && !found; way++) {
-        trailer_try b = a;
-        b.trailer = as_it_stands(payload + length - U9I_TRAILER_SIZE);
-        correct(&more, &b.trailer, way == 1);
-        trailer_try c = b;
-        found = (way == 0 && !more.has_next && try_counts(&c)) || try_rest(&b);
-        if (more.has_ordinal || !more.has_next) break;
-    }
-    s->hint = known;
-    return found;
+    unsigned ways = 0;
+    for (unsigned way = 0; way < COUNT_WAYS; way++) ways += is_way(&more, way);
+    a.left = most / ways;
+    for (unsigned way = 0; way < COUNT_WAYS; way++)
+        if (is_way(&more, way) && try_way(&a, more, way)) return true;
+    return false;
 }
 
 /* How much of a trailer's fixed bytes, and of its place, stands where one of this length would. */

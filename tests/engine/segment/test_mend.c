@@ -417,6 +417,29 @@ START_TEST(what_is_sought_in_vain_leaves_enough_for_the_rest)
 }
 END_TEST
 
+/*
+ * In front of an end that is named, as many records as there are up to it are not all the first frame's: what a trailer
+ * itself says of their number counts, too. [Y-4]
+ */
+START_TEST(the_last_frames_of_a_file_may_each_be_damaged_elsewhere)
+{
+    const char *log = log_path;
+    write_small(log, _i & 1);
+    content *whole = read_log(log, false);
+    victim *v = take(segment_path(log, 1));
+    const seen_frame *last = &v->frames[v->count - 1];
+    draw_from(16);
+    if (_i & 2) garble(v, trailer_of(last - 3) + 31, 1); /* where it stands */
+    garble(v, trailer_of(last - 2) + 31, 1);
+    garble(v, (last - 1)->offset, 16);    /* the boundary */
+    garble(v, trailer_of(last) + 66, 1);  /* what it comes behind */
+    expect_whole(log, whole, "the last three or four");
+    expect_salvaged_whole(log, whole, "the last three or four");
+    let_go(v);
+    free(whole);
+}
+END_TEST
+
 /* Headers side by side, proven from the front or from behind, where the mark or the u9end has the last chain. [Y-2] [Y-3] */
 START_TEST(all_headers_of_a_file_may_be_damaged)
 {
@@ -1182,6 +1205,7 @@ Suite *suite_mend(void)
         {"trailers", a_flip_of_any_byte_of_any_trailer_loses_nothing, 1},
         {"trailers", a_trailer_that_is_gone_loses_nothing, 2},
         {"trailers", what_is_sought_in_vain_leaves_enough_for_the_rest, 1},
+        {"trailers", the_last_frames_of_a_file_may_each_be_damaged_elsewhere, 4},
         {"kinds", logs_with_eight_damaged_headers_come_back_whole, (int)thorough(5, 10)},
         {"forged", frames_in_a_record_never_surface, 1},
         {"forged", what_only_zeros_surround_is_mended_for_nobody, 1},
