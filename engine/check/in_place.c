@@ -290,9 +290,10 @@ static u9_err make_indexes(in_place *r)
     bool any = r->made.count > 0 || r->unnoted;
     if (err == U9_OK && any && !r->options.dry) err = note_made(r);
     u9i_changes_release(&r->made);
-    if (err != U9_OK || r->options.dry) return err;
+    if (r->options.dry) return err;
     o.on_segment = NULL;
-    err = u9_indexes_build(r->path, &o, &made, r->fault);
+    made.made = 0;
+    if (err == U9_OK) err = u9_indexes_build(r->path, &o, &made, r->fault);
     r->report.indexes = made.made;
     return err;
 }

@@ -620,6 +620,7 @@ START_TEST(who_has_the_log_while_indexes_are_made_is_left_in_peace)
         else sim_remove(at("log/.repair-9"));
         unsigned made = indexes_in(at("log"));
         ck_assert_int_eq(made > 0, other == 0);
+        ck_assert_uint_eq(r.indexes, made);
         ck_assert_uint_eq(undo(at("log")), 1);
         ck_assert_uint_eq(indexes_in(at("log")), made);
     }
