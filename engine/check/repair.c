@@ -114,29 +114,51 @@ static u9_err look_for_stand_in(repair *r)
     return err;
 }
 
-/* Whether what is read of segments[i] stands in front of the end that is named in that row. */
-static u9_err look_behind_end(repair *r, const u9i_catalog *row, size_t i, uint64_t end, bool *all)
+/* Whether what is read of segments[i], up to `end`, stands in front of `at`, behind which nothing will be. */
+static u9_err look_beyond(repair *r, const u9i_catalog *row, size_t i, uint64_t at, uint64_t end, bool *all)
 {
-    const u9i_facts *facts = u9i_catalog_facts(row, i);
     u9i_iterator it;
     u9i_frame f;
-    u9_err err = end <= facts->at.offset ? U9_END : u9i_source_iterate(r->source, row->segments[i], NULL, false, &it, r->fault);
+    u9_err err = end <= at ? U9_END : u9i_source_iterate(r->source, row->segments[i], NULL, false, &it, r->fault);
     *all = true;
     if (err != U9_OK) return err == U9_END ? U9_OK : err;
     for (uint64_t p = U9I_DISK_HEADER_SIZE; *all && (err = u9i_window_find(it.window, p, end, &f)) == U9_OK; p = f.end)
-        *all = f.trailer.count == 0 || f.end <= facts->at.offset;
+        *all = f.trailer.count == 0 || f.end <= at;
     if (err != U9_OK && err != U9_END) (void)u9i_source_fault(r->source, &it, err, r->fault);
     u9i_iterator_close(&it);
     return err == U9_END ? U9_OK : err;
 }
 
-/* Whether in that row all of this is read as well. */
-static u9_err look_in_row(repair *r, const u9i_catalog *row, const shown *s, bool *all)
+static size_t find_shown(const u9i_catalog *row, const shown *s)
 {
     size_t i = 0;
     while (i < row->count && strcmp(u9i_catalog_facts(row, i)->name, s->name) != 0) i++;
-    *all = i < row->count && u9i_facts_on_row(u9i_catalog_facts(row, i));
-    return *all && u9i_catalog_facts(row, i)->named ? look_behind_end(r, row, i, s->end, all) : U9_OK;
+    return i;
+}
+
+/* Whether in that row all of this is read as well. */
+static u9_err look_in_row(repair *r, const u9i_catalog *row, const shown *s, bool *all)
+{
+    size_t i = find_shown(row, s);
+    const u9i_facts *f = i < row->count ? u9i_catalog_facts(row, i) : NULL;
+    *all = f && u9i_facts_on_row(f);
+    return *all && f->named ? look_beyond(r, row, i, f->at.offset, s->end, all) : U9_OK;
+}
+
+/* Whether a session that goes on as planned leaves all in the log that is read now. */
+static u9_err look_at_plan(repair *r, const u9i_plan *p, bool *all)
+{
+    u9i_catalog *row;
+    u9_err err = u9i_source_catalog(r->source, &row, r->fault);
+    if (err != U9_OK) return err;
+    *all = true;
+    for (size_t n = 0; n < r->shown_count && err == U9_OK && *all; n++) {
+        size_t i = find_shown(row, &r->shown[n]);
+        uint64_t number = i < row->count ? u9i_catalog_facts(row, i)->number : 0;
+        if (number >= p->before_segment) err = look_beyond(r, row, i, number == p->before_segment ? p->end.offset : 0, r->shown[n].end, all);
+    }
+    u9i_catalog_unref(row);
+    return err;
 }
 
 /* Without its mark the log may be another row, which leaves out what is read now: no record goes out of reach by giving up. */
@@ -160,14 +182,66 @@ static u9_err accept_row(repair *r)
     return err;
 }
 
-/* Where the log goes on without what its mark promises. That is durable then. */
+static u9_err refuse_shorter(const repair *r)
+{
+    return u9i_fault(r->fault, U9_CORRUPT, U9I_AT(.path = r->path, .rule = "M-9"),
+                     "without the mark records behind damage would be read no more. Salvage writes them into a new log");
+}
+
+/* The plan's end is behind the last frame that is there of those between `from` and what the mark promises. */
+static u9_err end_at_last(repair *r, uint64_t from, u9i_plan *p)
+{
+    u9i_catalog *row;
+    u9i_iterator it;
+    u9i_frame f;
+    size_t i = 0;
+    u9_err err = u9i_source_catalog(r->source, &row, r->fault);
+    if (err != U9_OK) return err;
+    while (i < row->count && (u9i_catalog_facts(row, i)->number != p->before_segment || !u9i_facts_on_row(u9i_catalog_facts(row, i)))) i++;
+    if (i < row->count) err = u9i_source_iterate(r->source, row->segments[i], NULL, false, &it, r->fault);
+    else err = refuse_shorter(r);
+    u9i_catalog_unref(row);
+    if (err != U9_OK) return err;
+    for (uint64_t end = p->end.offset; (err = u9i_window_find(it.window, from, end, &f)) == U9_OK; from = f.end) {
+        p->end.offset = f.end;
+        p->end.ordinal = f.trailer.ordinal + f.trailer.count;
+        memcpy(p->end.chain, f.sha, sizeof p->end.chain);
+        p->time_us = f.trailer.time_us;
+    }
+    if (err != U9_END) (void)u9i_source_fault(r->source, &it, err, r->fault);
+    u9i_iterator_close(&it);
+    return err == U9_END ? U9_OK : err;
+}
+
+/*
+ * Where the log goes on without what its mark promises, which is durable then. What only the mark has said of a gap is not
+ * known any more, and the log may seem to end there: then it goes on behind the last frame that is there in front of where it
+ * would with the mark, `known` (NULL: nowhere).
+ */
+static u9_err find_end_without(repair *r, const u9i_plan *known)
+{
+    bool all = true;
+    u9_err err = u9i_resume_find(&r->plan, r->source, 0, NULL, NULL, r->fault);
+    if (err == U9_OK && r->plan.before_segment > 0) err = look_at_plan(r, &r->plan, &all);
+    if (err != U9_OK || all) return err;
+    if (known && known->before_segment >= r->plan.before_segment) {
+        uint64_t from = known->before_segment == r->plan.before_segment ? r->plan.end.offset : U9I_DISK_HEADER_SIZE;
+        r->plan = *known;
+        err = end_at_last(r, from, &r->plan);
+        if (err == U9_OK) err = look_at_plan(r, &r->plan, &all);
+    }
+    return err == U9_OK && !all ? refuse_shorter(r) : err;
+}
+
 static u9_err find_rest(repair *r)
 {
     u9_loss *loss = r->loss;
+    u9i_plan known;
     u9_err err = look_for_stand_in(r);
-    if (err == U9_OK) err = accept_row(r);
     if (err != U9_OK) return err;
-    err = u9i_resume_find(&r->plan, r->source, 0, NULL, NULL, r->fault);
+    bool knows = u9i_resume_find(&known, r->source, 0, NULL, NULL, NULL) == U9_OK && !known.goes_on; /* else it is refused */
+    err = accept_row(r);
+    if (err == U9_OK) err = find_end_without(r, knows ? &known : NULL);
     if (err != U9_OK) return err;
     if (r->plan.before_segment == 0)
         return u9i_fault(r->fault, U9_ABSENT, U9I_AT(.path = r->path, .rule = "M-9"),

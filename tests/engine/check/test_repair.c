@@ -373,6 +373,48 @@ START_TEST(what_is_read_is_not_given_up_for_another_line)
 }
 END_TEST
 
+/* {F65} [M-9] Behind a gap of which only the mark tells that it is one, records are read: giving up does not leave them out. */
+START_TEST(what_is_read_behind_a_gap_is_not_given_up)
+{
+    uint64_t offsets[64];
+    uint8_t bytes[40000] = {0};
+    for (unsigned way = 0; way < 2; way++) {
+        u9_options o = writer_options();
+        o.policy = U9_POLICY_NONE;
+        for (unsigned session = 0; session < 2; session++) {
+            u9_log *w = open_writer(at("log"), &o);
+            for (unsigned i = 0; i < 3; i++) append_bytes(w, bytes, sizeof bytes);
+            close_log(w);
+        }
+        size_t n = frame_offsets(segment_path(at("log"), 1), offsets, 64);
+        cut_file(segment_path(at("log"), 1), offsets[n - 1]); /* its u9end goes */
+        size_t broken = n - 4; /* the first record of the second session, or its u9open */
+        flip_bit(segment_path(at("log"), 1), offsets[broken - way] + 70, 0);
+        seen *before = look(at("log"));
+        ck_assert_uint_eq(before->count, 6 - (way == 0));
+        u9_loss loss;
+        u9_fault fault;
+        ck_assert_int_eq(accept_loss(at("log"), 0, &loss, NULL), U9_OK);
+        ck_assert_int_eq(loss.state, U9_LOSS_FOUND);
+        ck_assert_uint_eq(loss.lost, 0);
+        u9_err err = accept_loss(at("log"), 1, &loss, &fault);
+        ck_assert_msg(err == U9_OK, "%s", fault.text);
+        seen *s = look(at("log"));
+        ck_assert_uint_eq(s->count, before->count);
+        ck_assert_uint_eq(s->report.next_ordinal, 6);
+        ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_MARK), 0);
+        ck_assert_uint_eq(s->damage_count, before->damage_count - 1);
+        forget(s);
+        append_fillers(at("log"), 2);
+        s = look(at("log"));
+        ck_assert_uint_eq(s->count, before->count + 2);
+        forget(s);
+        forget(before);
+        remove_log(at("log"));
+    }
+}
+END_TEST
+
 START_TEST(damage_at_the_marks_place_is_no_older_state)
 {
     uint64_t offsets[64];
@@ -548,6 +590,7 @@ Suite *suite_repair(void)
     tcase_add_test(t, a_mark_that_goes_while_its_loss_is_given_up_is_told_so);
     tcase_add_test(t, what_may_be_behind_a_link_that_leads_nowhere_is_not_given_up);
     tcase_add_test(t, what_is_read_is_not_given_up_for_another_line);
+    tcase_add_test(t, what_is_read_behind_a_gap_is_not_given_up);
     tcase_add_test(t, damage_at_the_marks_place_is_no_older_state);
     tcase_add_test(t, logs_of_each_key_kind_can_be_given_up);
     tcase_add_test(t, each_step_is_durable_before_the_next_one_begins);
