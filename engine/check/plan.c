@@ -550,21 +550,51 @@ bool u9i_changes_trimmed(const u9i_changes *c, u9i_dir *dir, const u9i_change *p
            u9i_dir_stat(dir, then, &stamp) == -ENOENT;
 }
 
+/* True if p is of this file, and what it makes of the bytes at and behind `at`, where it reaches, is zeros. */
+static bool makes_zero(const u9i_change *p, const char *name, uint64_t at)
+{
+    bool zeros = p->size > 0 && p->offset <= at && at < p->offset + p->size && strcmp(p->name, name) == 0;
+    for (size_t n = zeros ? (size_t)(at - p->offset) : 0; zeros && n < p->size; n++) zeros = p->after[n] == 0;
+    return zeros;
+}
+
+/*
+ * A writer gives zeros at a file's end back, which this repair has put there [S-7]: up to the last of its changes is
+ * nothing but zeros then, and behind that as well; what the file has no more of them is zero. The last change tells for all.
+ */
+static bool is_given_back(const u9i_changes *c, size_t i, uint64_t size)
+{
+    const u9i_change *last = &c->list[i];
+    for (size_t k = 0; k < c->count; k++)
+        if (c->list[k].offset > last->offset && strcmp(c->list[k].name, last->name) == 0) return true;
+    uint64_t end = last->offset + last->size, at = size < end ? size : last->offset;
+    for (bool on = true; on && at < end;) {
+        on = false;
+        for (size_t k = 0; k < c->count; k++) {
+            if (!makes_zero(&c->list[k], last->name, at)) continue;
+            at = c->list[k].offset + c->list[k].size;
+            on = true;
+        }
+    }
+    return at >= end;
+}
+
 static int compare_change(u9i_changes *c, u9i_dir *dir, size_t i)
 {
     const u9i_change *p = &c->list[i];
     u9i_file *file;
-    uint64_t size;
+    uint64_t size = 0;
+    size_t got;
     if (u9i_changes_trimmed(c, dir, p)) return 0;
-    uint8_t *now = malloc(p->size);
+    uint8_t *now = calloc(1, p->size);
     if (now == NULL) return -ENOMEM;
     int err = u9i_file_open(dir, name_now(c, p), U9I_OPEN_READ, &file);
     if (err == 0) {
         err = u9i_file_size(file, &size);
-        if (err == 0) err = u9i_read_exactly(file, p->offset, now, p->size);
+        if (err == 0) err = u9i_file_read(file, p->offset, now, p->size, &got);
         u9i_file_close(file);
     }
-    if (err == 0 && size < c->sizes[i]) err = -ENODATA;
+    if (err == 0 && size < c->sizes[i] && !is_given_back(c, i, size)) err = -ENODATA;
     if (err == -ENOENT || err == -ENODATA || (err == 0 && !is_either(p, now))) {
         (void)refuse_change(c, p->name, err == -ENOENT ? "the file is not here, and was not trimmed: it is to be put back first"
                                                        : "the file was changed since its bytes were saved");
@@ -594,8 +624,8 @@ static int write_change(const u9i_change *p, uint64_t size, u9i_file *file, cons
     memcpy(blocks + (p->offset - first_block(p)), bytes, p->size);
     if (err == 0 && !done) err = u9i_write_and_sync(file, first_block(p), blocks, n);
     u9i_pages_free(blocks, n);
-    bool grew = change_block_end(p->offset + p->size) > size && has_size(now, size);
-    return err == 0 && grew ? u9i_file_truncate(file, size) : err;
+    bool grew = change_block_end(p->offset + p->size) > size && has_size(now, size), given_back = !done && now < size;
+    return err == 0 && (grew || given_back) ? u9i_file_truncate(file, size) : err;
 }
 
 static int change_bytes(const u9i_changes *c, u9i_dir *dir, size_t i, const uint8_t *bytes)

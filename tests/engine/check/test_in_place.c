@@ -877,6 +877,43 @@ START_TEST(an_undo_takes_the_indexes_that_the_repair_made_and_no_other)
 }
 END_TEST
 
+/* [U-3] [S-7] What a repair made zero at a file's end, a writer gives back: the repair is finished all the same, and undone. */
+START_TEST(what_a_writer_has_given_back_since_is_undone)
+{
+    uint8_t garbage[8192], *damaged, *now;
+    size_t size, left;
+    memset(garbage, 'Z', sizeof garbage);
+    seen_frame frames[64];
+    size_t first;
+    (void)make_sealed_log(at("damaged"), frames, 64, &first);
+    const char *path = segment_path(at("damaged"), 2);
+    put_bytes(path, file_size(path), garbage, sizeof garbage);
+    damaged = read_file(path, &size);
+    for (unsigned nth = 1, failed = 0;; nth++) {
+        u9_repair_report r;
+        remove_log(at("log"));
+        copy_log(at("damaged"), at("log"));
+        sim_fail(SIM_ANY, nth, EIO, true);
+        u9_err err = run_repair(at("log"), (u9_repair_options){.all = 1}, &r, NULL);
+        sim_mend();
+        session(at("log"), "then", 2, 2);
+        if (nth % 2) (void)repair(at("log"), (u9_repair_options){.all = 1});
+        u9_fault fault;
+        u9_err undone = u9_undo(at("log"), sim_io(), 0, NULL, &fault);
+        ck_assert_msg(undone == U9_OK || undone == U9_ABSENT, "call %u: %s", nth, fault.text);
+        now = read_file(segment_path(at("log"), 2), &left);
+        if (undone == U9_OK) ck_assert_msg(left == size && memcmp(now, damaged, size) == 0, "call %u", nth);
+        free(now);
+        failed += err != U9_OK;
+        if (err != U9_OK) continue;
+        ck_assert_uint_gt(failed, 20);
+        ck_assert_int_eq(undone, U9_OK);
+        break;
+    }
+    free(damaged);
+}
+END_TEST
+
 /* [U-3] {F63} Wherever a repair is broken off: what it made goes with the undo, and what the next one made. */
 START_TEST(an_undo_takes_the_indexes_of_a_repair_that_was_broken_off)
 {
@@ -1391,6 +1428,7 @@ Suite *suite_in_place(void)
     tcase_add_loop_test(c, what_cannot_be_proven_is_left, 0, 5);
     tcase_add_loop_test(c, an_undo_takes_the_indexes_that_the_repair_made_and_no_other, 0, 3);
     tcase_add_loop_test(c, an_undo_takes_the_indexes_of_a_repair_that_was_broken_off, 0, 2);
+    tcase_add_test(c, what_a_writer_has_given_back_since_is_undone);
     tcase_add_test(c, a_file_that_says_that_a_segment_was_made_is_refused);
     tcase_add_test(c, a_disk_that_is_full_leaves_nothing_of_a_repair);
     tcase_add_test(c, saved_bytes_that_are_damaged_are_refused);
