@@ -170,8 +170,9 @@ int verb_snapshot(int argc, char **argv)
         "Makes DIR a copy of LOG as it is now: all records that are durable, and no others. A writer may be at work. "
         "Segments that will not change any more are linked, the last one is copied and closed; what is new is read and "
         "verified. If DIR is a snapshot of LOG already, it is brought up to date: what was trimmed from LOG goes from DIR, "
-        "too, and how much that is, is said (--keep-trimmed leaves it); what LOG lost otherwise stays. After an interruption "
-        "the same command goes on. What is damaged in LOG is the same in DIR, and told (exit 3).",
+        "too, and how much that is, is said (--keep-trimmed leaves it); segments that LOG lost otherwise stay. After an interruption "
+        "the same command goes on. What is damaged in LOG is the same in DIR, and told (exit 3): of a last segment that DIR has "
+        "from an earlier time also what was whole then. With --strict nothing is changed in that case.",
         NULL, NULL, NULL};
     struct snapshot s = {.options = {.size = sizeof s.options}, .report = {.size = sizeof s.report}};
     tool_parse(&parser, argc, argv, &s);
