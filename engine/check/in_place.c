@@ -2,7 +2,7 @@
  * engine/check/in_place.c: mending a log in place, and undoing that: u9_repair, u9_undo. [U-1] to [U-5]
  *
  *     lock -> what was broken off is brought to its end -> what could be mended -> the log as it would be is judged
- *          -> the bytes before are saved -> the changes -> which indexes will be made is saved, too -> the lock goes -> indexes
+ *          -> the bytes before are saved -> the changes -> the lock goes -> which indexes will be made is saved, too -> indexes
  */
 #include "engine/check/judged.h"
 #include "engine/check/plan.h"

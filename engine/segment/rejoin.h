@@ -29,8 +29,8 @@ typedef struct u9i_hint {
     uint64_t ordinal;
     uint8_t chain[U9I_HASH_SIZE];
     uint64_t front_end, time_us, durable; /* where it ends, and of it; 0: not known */
-    bool has_next;                        /* what comes next says which frame this is, */
-    bool far;                             /*   if it is the one in front of that, and there is none between: */
+    bool has_next;                        /* what comes next says which frame this is: */
+    bool far;                             /*   or one behind it, as others may stand between */
     uint64_t next_at;                     /*   where it stands; U9_NOWHERE: not known */
     uint64_t next_ordinal;
     uint8_t next_chain[U9I_HASH_SIZE];
