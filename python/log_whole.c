@@ -74,8 +74,8 @@ PyObject *u9p_log_snapshot(PyObject *self, PyObject *args, PyObject *kwargs)
     if (rc < 0) return NULL;
     if (err != U9_OK) return u9p_raise(err, &fault, NULL);
     return Py_BuildValue(
-        "{sssKsKsKsKsKsKsKsKsKsO}", "verdict", u9_verdict_name(r.verdict), "damages",
-        (unsigned long long)r.damages, "lost", (unsigned long long)r.lost, "kept",
+        "{sssKsKsKsKsKsKsKsKsKsKsO}", "verdict", u9_verdict_name(r.verdict), "damages",
+        (unsigned long long)r.damages, "lost", (unsigned long long)r.lost, "whole", (unsigned long long)r.whole, "kept",
         (unsigned long long)r.kept, "linked", (unsigned long long)r.linked, "copied",
         (unsigned long long)r.copied, "removed", (unsigned long long)r.removed, "copied_bytes",
         (unsigned long long)r.copied_bytes, "first_ordinal", (unsigned long long)r.first_ordinal,

@@ -74,8 +74,9 @@ static void put_result(const struct snapshot *s)
            tool_plural(r->linked), r->copied, tool_bytes_text(r->copied_bytes, size), r->kept);
     if (r->removed > 0) printf(", %" PRIu64 " removed, which the log has not any more", r->removed);
     if (r->link_sys) printf("; what was to be linked was copied: %s", strerror(r->link_sys));
-    if (r->damages > 0) printf("; %" PRIu64 " damaged place%s as in the log, %s", r->damages, tool_plural(r->damages),
-                               tool_losses_text(&s->losses, lost));
+    if (r->damages > 0) printf("; %" PRIu64 " damaged place%s %s the log, %s", r->damages, tool_plural(r->damages),
+                               r->whole > 0 ? "in" : "as in", tool_losses_text(&s->losses, lost));
+    if (r->whole > 0) printf("; whole here, as before: %" PRIu64 " of %" PRIu64, r->whole, r->damages);
     if (r->damaged_before) fputs("; what was there before is damaged, too", stdout);
     if (!r->closed) fputs("; its end is as in the log, and not closed", stdout);
     putchar('\n');
@@ -85,11 +86,11 @@ static int put_json(const struct snapshot *s)
 {
     const u9_snapshot_report *r = &s->report;
     return tool_put_object(json_pack(
-        "{s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "type", "snapshot", "path",
+        "{s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "type", "snapshot", "path",
         tool_json_text(s->path), "dir", tool_json_text(s->dir), "verdict", u9_verdict_name(r->verdict), "linked",
         tool_json_number(r->linked), "copied", tool_json_number(r->copied), "copied_bytes",
         tool_json_number(r->copied_bytes), "kept", tool_json_number(r->kept), "removed", tool_json_number(r->removed),
-        "damages", tool_json_number(r->damages), "lost", tool_json_number(r->lost), "first_ordinal",
+        "damages", tool_json_number(r->damages), "lost", tool_json_number(r->lost), "whole", tool_json_number(r->whole), "first_ordinal",
         tool_json_number(r->first_ordinal), "next_ordinal", tool_json_number(r->next_ordinal), "damaged_before",
         r->damaged_before, "closed", r->closed));
 }
@@ -171,8 +172,8 @@ int verb_snapshot(int argc, char **argv)
         "Segments that will not change any more are linked, the last one is copied and closed; what is new is read and "
         "verified. If DIR is a snapshot of LOG already, it is brought up to date: what was trimmed from LOG goes from DIR, "
         "too, and how much that is, is said (--keep-trimmed leaves it); segments that LOG lost otherwise stay. After an interruption "
-        "the same command goes on. What is damaged in LOG is the same in DIR, and told (exit 3): of a last segment that DIR has "
-        "from an earlier time also what was whole then. With --strict nothing is changed in that case.",
+        "the same command goes on. What is damaged in LOG is the same in DIR, and told (exit 3); but what DIR has whole from an "
+        "earlier time stays so. With --strict nothing is changed in that case.",
         NULL, NULL, NULL};
     struct snapshot s = {.options = {.size = sizeof s.options}, .report = {.size = sizeof s.report}};
     tool_parse(&parser, argc, argv, &s);

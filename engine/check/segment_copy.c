@@ -22,6 +22,11 @@ static int read_from(u9i_segment_copy *c, uint64_t at, uint8_t *buf, size_t n)
 {
     int err = u9i_read_exactly(c->from, at, buf, n);
     c->unread |= err != 0;
+    for (size_t k = 0; k < c->kept_count && err == 0; k++) {
+        uint64_t begin = c->kept[k].begin > at ? c->kept[k].begin : at;
+        uint64_t end = c->kept[k].end < at + n ? c->kept[k].end : at + n;
+        if (begin < end) err = u9i_read_exactly(c->old, begin, buf + (begin - at), (size_t)(end - begin));
+    }
     return err;
 }
 

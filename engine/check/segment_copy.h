@@ -7,6 +7,12 @@
 
 #include "engine/write/segment_out.h"
 
+/* A stretch of the file that stays as it is where the copy is to be. */
+typedef struct u9i_kept_stretch {
+    size_t index;        /* which segment it is of, for who has several */
+    uint64_t begin, end; /* offsets */
+} u9i_kept_stretch;
+
 typedef struct u9i_segment_copy {
     u9i_file *from;
     u9i_dir *to;
@@ -16,6 +22,9 @@ typedef struct u9i_segment_copy {
     uint64_t size;           /*   and this large is the new file: zeros come behind them. No u9end */
     u9i_segment_out *out;    /* closes it behind `bytes`: what its u9end says is filled in, `file` and `dir` are not. NULL */
     const char *kind;        /*   of the keys */
+    const u9i_kept_stretch *kept; /* these are read from `old`, and not from `from`; ascending. NULL: none */
+    size_t kept_count;
+    u9i_file *old;
     bool unread;             /* set by a failure: it was `from` that could not be read, and not the copy that failed */
 } u9i_segment_copy;
 

@@ -101,7 +101,8 @@ static void note_tip_end(u9i_snapshot *s)
     bool sealed = f->has_end && f->end.kind == U9I_END_SEALING;
     bool damaged = j->tail > U9_V_TORN || !j->knows_ordinal || j->frames == 0 || j->end.offset < j->promise ||
                    s->unmet || (c->marks && u9i_mark_beyond(u9i_mark_promise(&c->mark), &own));
-    s->how = sealed ? U9I_TIP_SEALED : damaged ? U9I_TIP_WHOLE : U9I_TIP_CLOSE;
+    bool keeps = s->report.whole > 0 && s->whole[s->report.whole - 1].index == s->tip;
+    s->how = sealed ? U9I_TIP_SEALED : damaged ? U9I_TIP_WHOLE : keeps && !j->closed ? U9I_TIP_OPEN : U9I_TIP_CLOSE;
     s->out.number = s->out.totals.segment = f->number;
     s->out.secret = f->secret;
     s->out.end = j->end;
@@ -118,7 +119,8 @@ static u9_err take_snapshot_step(u9i_snapshot *s, u9i_step step, u9_fault *fault
     if (tip && step == U9I_STEP_LEAVE) note_tip_end(s);
     if (step != U9I_STEP_DAMAGE) return U9_OK;
     s->gone |= r->damage.reason == U9_R_TRIMMED;
-    return keep_damage(s, &r->damage, fault);
+    u9_err err = keep_damage(s, &r->damage, fault);
+    return err == U9_OK && r->reading ? u9i_snapshot_find_whole(s, r->index, &r->damage, fault) : err;
 }
 
 /* Reads all that is new, to the end. */
@@ -221,10 +223,15 @@ static u9_err run_snapshot(u9i_snapshot *s, u9_fault *fault)
     return err;
 }
 
-/* A host built with an earlier version has a shorter one: what is not there is zero. */
+/* A host built with an earlier version has shorter ones: what is not there is zero. */
 static bool is_snapshot_size(size_t size)
 {
     return size == sizeof(u9_snapshot_options) || size == offsetof(u9_snapshot_options, keep_trimmed);
+}
+
+static bool is_snapshot_report(size_t size)
+{
+    return size == sizeof(u9_snapshot_report) || size == offsetof(u9_snapshot_report, whole);
 }
 
 static u9_err check_arguments(const u9_log *log, const char *dir, const u9_snapshot_options *o,
@@ -233,7 +240,7 @@ static u9_err check_arguments(const u9_log *log, const char *dir, const u9_snaps
     const char *wrong = NULL;
     if (log == NULL || report == NULL) wrong = "an argument is NULL";
     else if (dir == NULL || dir[0] == 0) wrong = "the path of the snapshot is empty";
-    else if (report->size != sizeof *report) wrong = "report.size is not sizeof(u9_snapshot_report)";
+    else if (!is_snapshot_report(report->size)) wrong = "report.size is not sizeof(u9_snapshot_report)";
     else if (o && !is_snapshot_size(o->size)) wrong = "options.size is not sizeof(u9_snapshot_options)";
     else if (log->source.dir->single[0]) wrong = "this is one segment file, not a log";
     if (wrong) return u9i_fault(fault, U9_ARG, U9I_AT(.path = dir), "%s", wrong);
@@ -273,7 +280,7 @@ u9_err u9_log_snapshot(u9_log *log, const char *dir, const u9_snapshot_options *
     if (opened) err = run_snapshot(&s, fault);
     bool refused = opened && err == U9_CORRUPT && s.options->strict;
     if (err == U9_OK || refused) {
-        *report = s.report;
+        memcpy(report, &s.report, report->size);
         tell_all(&s);
     }
     if (refused && s.partial) drop_empty(&s);

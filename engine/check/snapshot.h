@@ -10,6 +10,7 @@
  *
  *   snapshot.c       the steps in their order; what is read
  *   snapshot_dir.c   what is there, against what should be; and what is done about it
+ *   snapshot_whole.c what is damaged in the log, and not there
  */
 #ifndef U9I_SNAPSHOT_H
 #define U9I_SNAPSHOT_H
@@ -23,6 +24,7 @@
 /* What becomes of the log's last segment. */
 typedef enum u9i_snapshot_tip {
     U9I_TIP_CLOSE = 1, /* copied up to its end, and closed, if it is not */
+    U9I_TIP_OPEN,      /* copied up to its end, and not closed: frames stay in it that the log has not, and nobody counted */
     U9I_TIP_WHOLE,     /* copied as it stands, as its end is damaged, with the log's own mark, if that counts */
     U9I_TIP_SEALED     /* sealed, so linked like the others, with that mark */
 } u9i_snapshot_tip;
@@ -57,6 +59,8 @@ typedef struct u9i_snapshot {
     u9i_segment_out out; /* what a u9end will say */
     bool unmet;         /* the log's mark is not met [M-4] */
     u9i_snapshot_tip how;
+    u9i_kept_stretch *whole; /* report.whole: damaged in the log, and proven in the snapshot; ascending */
+    size_t whole_room;
     uint64_t tip_bytes, tip_size; /* of its file in the snapshot: copied, and all */
     u9_damage *told;    /* what is damaged, with paths of its own */
     size_t told_count, told_room;
@@ -70,6 +74,9 @@ void u9i_snapshot_close(u9i_snapshot *s);
 
 /* Compares what is there with the catalog, but for the last segment, and finds the first one that is to be read. */
 U9_MUST_CHECK u9_err u9i_snapshot_compare(u9i_snapshot *s, u9_fault *fault);
+
+/* Told of a damage in this segment: notes if the snapshot has whole what is damaged there. It stays. */
+U9_MUST_CHECK u9_err u9i_snapshot_find_whole(u9i_snapshot *s, size_t index, const u9_damage *d, u9_fault *fault);
 
 /* All was read, and s->how is chosen: brings the directory to that. s->gone: a name was gone, and all begins anew. */
 U9_MUST_CHECK u9_err u9i_snapshot_carry_out(u9i_snapshot *s, u9_fault *fault);

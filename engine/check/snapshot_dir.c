@@ -81,6 +81,7 @@ void u9i_snapshot_close(u9i_snapshot *s)
     free(s->partial);
     free(s->fates);
     free(s->trimmed);
+    free(s->whole);
 }
 
 /* What is there */
@@ -115,14 +116,6 @@ static size_t find_name(const u9i_snapshot *s, const char *name)
     return NONE;
 }
 
-/* The state by which this was the snapshot's last segment; NULL. */
-static const u9i_snapshot_state *state_of(const u9i_snapshot *s, uint64_t number, uint64_t size)
-{
-    for (unsigned i = 0; i < s->note.count; i++)
-        if (s->note.states[i].segment == number && s->note.states[i].size == size) return &s->note.states[i];
-    return NULL;
-}
-
 /* True if the snapshot, as it was left, went on behind this one: nobody wrote to it since. The log may have other files. */
 static bool is_below_last(const u9i_snapshot *s, uint64_t number)
 {
@@ -153,7 +146,7 @@ static bool same_header(const u9i_snapshot *s, size_t i)
 static u9_err compare_file(u9i_snapshot *s, size_t i, const char *name, const u9i_stamp *stamp, u9_fault *fault)
 {
     const u9i_facts *f = u9i_catalog_facts(s->catalog, i);
-    const u9i_snapshot_state *state = state_of(s, u9i_segment_number(name), stamp->size);
+    const u9i_snapshot_state *state = u9i_snapshot_state_of(&s->note, u9i_segment_number(name), stamp->size);
     bool linked = memcmp(stamp->identity, f->stamp.identity, sizeof stamp->identity) == 0;
     if (state && (s->was == NULL || s->was < state)) s->was = state;
     if (linked && i != s->tip) s->fates[i] = U9I_FATE_KEEP;
@@ -187,7 +180,7 @@ static u9_err compare_other(u9i_snapshot *s, const char *name, const u9i_stamp *
     if (s->partial) return note_trimmed(s, number, fault);
     if (number > last)
         return refuse_dir(s, name, "is no file of the log: the snapshot was written to, or is of another log", fault);
-    if (number == last && state_of(s, number, stamp->size) == NULL)
+    if (number == last && u9i_snapshot_state_of(&s->note, number, stamp->size) == NULL)
         return refuse_dir(s, name, "is not as the last run left it: the snapshot was written to", fault);
     if (number < c->trim.segment) return note_trimmed(s, number, fault);
     if (number > u9i_segment_number(u9i_catalog_facts(c, s->tip)->name))
@@ -256,7 +249,7 @@ static u9_err compare_history(u9i_snapshot *s, u9_fault *fault)
         if (unread) return err;
         if (!same)
             return refuse_dir(s, name, "has not in the log what the snapshot ends with: the log is an older state than "
-                              "this, or went on otherwise", fault);
+                              "this, went on otherwise, or is damaged there", fault);
     }
     return U9_OK;
 }
@@ -338,11 +331,33 @@ static int link_file(u9i_snapshot *s, const u9i_facts *f)
     return err != 0 ? err : -EXDEV;
 }
 
+/* What the snapshot has whole of this segment. NULL: nothing. */
+static const u9i_kept_stretch *kept_of(const u9i_snapshot *s, size_t i, size_t *count)
+{
+    size_t k = 0;
+    while (k < s->report.whole && s->whole[k].index < i) k++;
+    for (*count = 0; k + *count < s->report.whole && s->whole[k + *count].index == i;) ++*count;
+    return *count > 0 ? s->whole + k : NULL;
+}
+
+/* Makes the copy of a segment's file, with what the snapshot has whole of it. */
+static int make_copy(u9i_snapshot *s, size_t i, u9i_segment_copy *copy, uint64_t *size)
+{
+    copy->kept = kept_of(s, i, &copy->kept_count);
+    if (copy->kept == NULL) return u9i_segment_copy_make(copy, size);
+    int err = u9i_file_open(s->dir, u9i_catalog_facts(s->catalog, i)->name, U9I_OPEN_READ, &copy->old);
+    if (err != 0) return err;
+    err = u9i_segment_copy_make(copy, size);
+    u9i_file_close(copy->old);
+    return err;
+}
+
 /* *unread: it is the log's file that could not be read. */
-static int copy_file(u9i_snapshot *s, u9i_segment *segment, uint64_t *size, bool *unread)
+static int copy_file(u9i_snapshot *s, size_t i, uint64_t *size, bool *unread)
 {
     u9i_file *file;
     uint64_t all;
+    u9i_segment *segment = s->catalog->segments[i];
     *unread = true;
     int err = u9i_segment_open(segment, &file);
     if (err != 0) return err;
@@ -351,7 +366,7 @@ static int copy_file(u9i_snapshot *s, u9i_segment *segment, uint64_t *size, bool
         u9i_segment_copy copy = {.from = file, .to = s->dir, .path = s->path, .name = new_name, .queue = s->queue,
                                  .bytes = copied_size(&segment->facts, all)};
         copy.size = copy.bytes;
-        err = u9i_segment_copy_make(&copy, size);
+        err = make_copy(s, i, &copy, size);
         *unread = copy.unread;
     }
     u9i_segment_close(segment);
@@ -371,19 +386,19 @@ static u9_err fail_segment(const u9i_snapshot *s, const u9i_facts *f, int sys, b
 /* A segment that is not copied aside gets its place. */
 static u9_err take_segment(u9i_snapshot *s, size_t i, u9_fault *fault)
 {
-    u9i_segment *segment = s->catalog->segments[i];
-    const u9i_facts *f = &segment->facts;
+    const u9i_facts *f = u9i_catalog_facts(s->catalog, i);
     uint64_t size = 0;
-    bool unread = false;
-    int tried = s->options->copy ? -EXDEV : link_file(s, f), sys = tried;
+    size_t kept;
+    bool unread = false, asked = s->options->copy || kept_of(s, i, &kept);
+    int tried = asked ? -EXDEV : link_file(s, f), sys = tried;
     bool copies = tried != 0 && may_copy(tried);
-    if (copies) sys = copy_file(s, segment, &size, &unread);
+    if (copies) sys = copy_file(s, i, &size, &unread);
     if (f->stray && sys != 0) return U9_OK; /* a directory or its like */
     if (sys == 0) sys = give_name(s, new_name, f->name);
     s->gone = sys == -ENOENT || sys == -ESTALE;
     if (s->gone) return U9_OK;
     if (sys != 0) return fail_segment(s, f, sys, unread, fault);
-    tell(s, f->name, copies ? U9_SNAPSHOT_COPIED : U9_SNAPSHOT_LINKED, size, copies && !s->options->copy ? -tried : 0);
+    tell(s, f->name, copies ? U9_SNAPSHOT_COPIED : U9_SNAPSHOT_LINKED, size, copies && !asked ? -tried : 0);
     return U9_OK;
 }
 
@@ -399,14 +414,14 @@ static u9_err copy_tip(u9i_snapshot *s, u9_fault *fault)
     if (s->gone) return U9_OK;
     if (sys == 0) {
         sys = u9i_file_size(file, &all);
-        bool whole = s->how == U9I_TIP_WHOLE, closed = s->end.closed;
+        bool whole = s->how == U9I_TIP_WHOLE;
         uint64_t end = s->end.end.offset;
         u9i_segment_copy copy = {.from = file, .to = s->dir, .path = s->path, .name = new_tip, .queue = s->queue,
                                  .bytes = whole ? all : end, .kind = s->catalog->kind,
                                  .size = whole ? all : (end + U9I_BLOCK - 1) / U9I_BLOCK * U9I_BLOCK,
-                                 .out = whole || closed ? NULL : &s->out};
+                                 .out = s->how == U9I_TIP_CLOSE && !s->end.closed ? &s->out : NULL};
         if (sys == 0) {
-            sys = u9i_segment_copy_make(&copy, &s->tip_size);
+            sys = make_copy(s, s->tip, &copy, &s->tip_size);
             unread = copy.unread;
         }
         s->tip_bytes = copy.bytes;
@@ -420,7 +435,7 @@ static u9i_snapshot_state state_now(const u9i_snapshot *s)
     const u9i_facts *f = u9i_catalog_facts(s->catalog, s->tip);
     u9i_snapshot_state state = {.segment = u9i_segment_number(f->name), .offset = s->end.end.offset,
                                 .size = s->tip_size, .last = s->end.last,
-                                .damaged = s->report.damages > 0 || s->report.damaged_before};
+                                .damaged = s->report.damages > s->report.whole || s->report.damaged_before};
     memcpy(state.log, s->catalog->log, sizeof state.log);
     memcpy(state.chain, s->end.chain, sizeof state.chain); /* of the last frame, where what was promised behind it is gone, too */
     return state;
@@ -434,7 +449,7 @@ static bool is_tip_there(u9i_snapshot *s)
     if (s->partial || s->note.count != 1 || s->how == U9I_TIP_WHOLE ||
         u9i_dir_stat(s->dir, f->name, &stamp) != 0)
         return false;
-    const u9i_snapshot_state *state = state_of(s, u9i_segment_number(f->name), stamp.size);
+    const u9i_snapshot_state *state = u9i_snapshot_state_of(&s->note, u9i_segment_number(f->name), stamp.size);
     if (state == NULL || state->offset != s->end.end.offset ||
         memcmp(state->chain, s->end.chain, sizeof state->chain) != 0)
         return false;
@@ -448,7 +463,7 @@ static bool mark_of(const u9i_snapshot *s, u9i_mark_record *out)
 {
     const u9i_catalog *c = s->catalog;
     const u9i_facts *f = u9i_catalog_facts(c, s->tip);
-    if (s->how != U9I_TIP_CLOSE) {
+    if (s->how == U9I_TIP_WHOLE || s->how == U9I_TIP_SEALED) {
         if (c->marks) *out = *u9i_mark_promise(&c->mark);
         return c->marks;
     }

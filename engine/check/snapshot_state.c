@@ -91,6 +91,13 @@ int u9i_snapshot_note_read(u9i_dir *dir, u9i_snapshot_note *out)
     return 0;
 }
 
+const u9i_snapshot_state *u9i_snapshot_state_of(const u9i_snapshot_note *note, uint64_t number, uint64_t size)
+{
+    for (unsigned i = 0; i < note->count; i++)
+        if (note->states[i].segment == number && note->states[i].size == size) return &note->states[i];
+    return NULL;
+}
+
 int u9i_snapshot_note_write(u9i_dir *dir, const u9i_snapshot_note *note)
 {
     assert(note->count > 0 && note->count <= U9I_SNAPSHOT_STATES);

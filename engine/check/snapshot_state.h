@@ -34,6 +34,9 @@ extern const char u9i_snapshot_name[]; /* of the file */
 /* 0, or a negative errno; -EINVAL: the file is not one of these. */
 int u9i_snapshot_note_read(u9i_dir *dir, u9i_snapshot_note *out);
 
+/* The state by which a file of this number and size was the snapshot's last segment; NULL. */
+const u9i_snapshot_state *u9i_snapshot_state_of(const u9i_snapshot_note *note, uint64_t number, uint64_t size);
+
 /* Replaces the file, durably. 0 or a negative errno. */
 int u9i_snapshot_note_write(u9i_dir *dir, const u9i_snapshot_note *note);
 

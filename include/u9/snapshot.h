@@ -61,7 +61,8 @@ typedef struct u9_snapshot_report {
     int link_sys;           /* the first errno for which a file was copied that was to be linked; 0: none */
     uint64_t next_ordinal;  /* records below this are in the snapshot, but for what is lost, or trimmed below ... */
     uint64_t first_ordinal; /* ... this */
-    int closed;             /* not 0: its last segment is closed; 0: it is as it stands in the damaged log */
+    int closed;             /* not 0: its last segment is closed; 0: it is as it stands in the damaged log, or keeps what ... */
+    uint64_t whole;         /* ... of `damages` is whole in the snapshot, which had it from an earlier time: so many places */
 } u9_snapshot_report;
 
 /*
@@ -76,7 +77,8 @@ typedef struct u9_snapshot_report {
  * is gone on with.
  *
  * The log is read from the first segment that is new to the snapshot on, and verified: of what is damaged the
- * snapshot is an exact copy, and tells the same; if its end is, the last segment is copied whole and not closed.
+ * snapshot is an exact copy, and tells the same; if its end is, the last segment is copied whole and not closed. But
+ * what was damaged in the log since, and was in the snapshot before, stays there as it was.
  * Files that are not of the log (U9_R_FOREIGN) stay behind. Writers of the log, in this process or others, go on
  * meanwhile, also to roll and trim. `*report` is filled with U9_OK, and with U9_CORRUPT of options.strict.
  *

@@ -68,6 +68,12 @@ damaged() {
     ends 3 '1 damaged place as in the log' 'else the copy is damaged as the log is' "$u9" snapshot bad bad2
     claim 'to the record' same "$("$u9" cat bad2 2>/dev/null | cksum)" "$("$u9" cat bad 2>/dev/null | cksum)"
     ends 3 'what was there before is damaged, too' 'which is not forgotten' "$u9" snapshot bad bad2
+    seq 2000 | append late --sync none
+    "$u9" snapshot late late2 >/dev/null
+    harm late/0000000000000001.u9 '[0-9]\{4\}' 100
+    seq 2001 2010 | append late
+    ends 3 '1 damaged place in the log.*; whole here, as before: 1 of 1' 'what is damaged since stays' "$u9" snapshot late late2
+    claim 'whole in the snapshot' same "$("$u9" cat late2 | cksum)" "$(seq 2010 | cksum)"
 }
 
 # A writer in another process appends, rolls and trims meanwhile.

@@ -563,6 +563,9 @@ START_TEST(of_what_is_no_log_or_not_to_be_taken_there_is_no_snapshot)
     ck_assert_int_eq(try_snapshot(r, at("snap/"), stops, &report, &fault), U9_OK); /* soon done: it was asked once at most */
     ck_assert_int_eq(u9_log_snapshot(r, at("snap//"), &older, &report, NULL), U9_OK);
     ck_assert_uint_eq(report.kept, segments_in(at("log")));
+    report = (u9_snapshot_report){.size = offsetof(u9_snapshot_report, whole), .whole = 7}; /* it does not know of that, nor do we */
+    ck_assert_int_eq(u9_log_snapshot(r, at("snap"), NULL, &report, NULL), U9_OK);
+    ck_assert_uint_eq(report.whole, 7);
     asked = 1;
     sim_advance(SECOND);
     ck_assert_int_eq(try_snapshot(r, at("snap"), stops, &report, &fault), U9_STATE);
@@ -698,6 +701,114 @@ START_TEST(a_damaged_log_is_copied_as_it_is_or_not_at_all) /* [A-2] */
 }
 END_TEST
 
+static size_t losses_in(const seen *s)
+{
+    return count_damages(s, U9_V_UNKNOWN, U9_R_NONE) + count_damages(s, U9_V_CORRUPT, U9_R_NONE);
+}
+
+/* So many records, in order, and nothing is damaged. */
+static void expect_whole(const char *to, uint64_t count)
+{
+    seen *s = look(to);
+    ck_assert_uint_eq(losses_in(s), 0);
+    ck_assert_uint_eq(s->count, count);
+    for (size_t i = 0; i < s->count; i++) ck_assert_uint_eq(s->records[i].ordinal, i);
+    forget(s);
+}
+
+/* The frames [first, last] of a segment lose their headers. */
+static void spoil_frames(const char *file, size_t first, size_t last)
+{
+    uint64_t at[64];
+    ck_assert_uint_gt(frame_offsets(file, at, 64), last + 1);
+    for (size_t i = first; i <= last; i++) fill_bytes(file, at[i] + 16, 40, 0x5a);
+}
+
+/* Frames in a row that are damaged in the log behind its snapshot: one, several, the end of a session and the begin of the next. */
+static const struct {
+    size_t first, last;
+} spoiled[] = {{3, 3}, {1, 6}, {8, 14}, {11, 12}, {10, 11}, {12, 12}, {0, 0}};
+
+START_TEST(what_the_log_has_lost_of_its_last_segment_stays_in_the_snapshot) /* */
+{
+    session(at("log"), "a", 10, 1);
+    u9_log *w = open_writer(at("log"), NULL);
+    append_many(w, "b", 10, 1);
+    snapshot_on(w, at("snap"));
+    spoil_frames(named("log", 1), spoiled[_i].first, spoiled[_i].last);
+    append_many(w, "c", 5, 1);
+    u9_snapshot_report r = snapshot_on(w, at("snap"));
+    ck_assert_uint_eq(r.damages, 1);
+    ck_assert_uint_eq(r.whole, 1);
+    ck_assert_uint_eq(r.next_ordinal, 25);
+    ck_assert_int_eq(r.closed, 0);
+    expect_whole(at("snap"), 25);
+    r = snapshot_on(w, at("snap"));
+    ck_assert_uint_eq(r.kept, 1); /* nothing is new */
+    ck_assert_uint_eq(r.whole, 1);
+    append_many(w, "d", 5, 1);
+    close_log(w);
+    r = snapshot(at("log"), at("snap"));
+    ck_assert_uint_eq(r.whole, 1);
+    ck_assert_int_eq(r.closed, 1);
+    expect_snapshot(at("snap"), 0, 30);
+}
+END_TEST
+
+START_TEST(what_the_log_has_lost_by_the_time_it_rolled_stays_in_the_snapshot) /* */
+{
+    u9_log *w = open_rolling(at("log"));
+    for (unsigned i = 0; i < 6; i++) {
+        append_fillers(w, 1);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    }
+    unsigned n = segments_in(at("log"));
+    snapshot_on(w, at("snap"));
+    spoil_frames(named("log", n), 2, 4);
+    append_fillers(w, 20);
+    ck_assert_uint_gt(segments_in(at("log")), n + 1);
+    u9_snapshot_report r = snapshot_on(w, at("snap"));
+    ck_assert_uint_eq(r.damages, 1);
+    ck_assert_uint_eq(r.whole, 1);
+    expect_snapshot(at("snap"), 0, 26);
+    append_fillers(w, 1);
+    r = snapshot_on(w, at("snap")); /* the copy is kept, and nothing is wrong with it */
+    ck_assert_uint_eq(r.damages, 0);
+    ck_assert_int_eq(r.damaged_before, 0);
+    close_log(w);
+    expect_snapshot(at("snap"), 0, 27);
+    u9_log *reader = open_reader(at("log"));
+    u9_fault fault;
+    ck_assert_int_eq(try_snapshot(reader, at("snap"), (u9_snapshot_options){.verify_all = 1}, &r, &fault), U9_OK);
+    close_log(reader);
+    ck_assert_uint_eq(r.damages, 1);
+    ck_assert_uint_eq(r.whole, 1);
+}
+END_TEST
+
+START_TEST(what_is_not_proven_in_the_snapshot_is_taken_from_the_log) /* */
+{
+    u9_log *w = open_writer(at("log"), NULL);
+    append_many(w, "a", 20, 1);
+    snapshot_on(w, at("snap"));
+    spoil_frames(named("log", 1), 3, 5);
+    spoil_frames(named("log", 1), 9, 10);
+    spoil_frames(named("snap", 1), 4, 4);   /* so this place is lost in both, */
+    spoil_frames(named("snap", 1), 14, 15); /*   and this one is not in the log */
+    append_many(w, "b", 5, 1);
+    u9_snapshot_report r = snapshot_on(w, at("snap"));
+    close_log(w);
+    ck_assert_uint_eq(r.damages, 2);
+    ck_assert_uint_eq(r.whole, 1);
+    seen *s = look(at("snap"));
+    ck_assert_uint_eq(losses_in(s), 1);
+    ck_assert_uint_eq(s->count, 22);
+    forget(s);
+    r = snapshot(at("log"), at("snap"));
+    ck_assert_uint_eq(r.whole, 1);
+}
+END_TEST
+
 START_TEST(damage_at_the_end_is_not_closed_over) /* [A-2] [M-4] */
 {
     session(at("log"), "r", 20, 1);
@@ -749,11 +860,6 @@ static void harm(uint64_t *state)
     case 6: sim_copy(file, named("log", n + 5)); break;
     default: remove_mark(at("log")); break;
     }
-}
-
-static size_t losses_in(const seen *s)
-{
-    return count_damages(s, U9_V_UNKNOWN, U9_R_NONE) + count_damages(s, U9_V_CORRUPT, U9_R_NONE);
 }
 
 START_TEST(whatever_happened_to_a_log_its_snapshot_tells_the_same) /* */
@@ -1033,6 +1139,10 @@ Suite *suite_snapshot(void)
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
     tcase_add_test(t, a_file_that_cannot_be_written_is_the_snapshots_and_not_the_logs);
     tcase_add_test(t, a_damaged_log_is_copied_as_it_is_or_not_at_all);
+    tcase_add_loop_test(t, what_the_log_has_lost_of_its_last_segment_stays_in_the_snapshot, 0,
+                        (int)(sizeof spoiled / sizeof *spoiled));
+    tcase_add_test(t, what_the_log_has_lost_by_the_time_it_rolled_stays_in_the_snapshot);
+    tcase_add_test(t, what_is_not_proven_in_the_snapshot_is_taken_from_the_log);
     tcase_add_test(t, damage_at_the_end_is_not_closed_over);
     tcase_add_test(t, files_that_are_not_of_the_log_stay_behind);
     tcase_add_loop_test(t, whatever_happened_to_a_log_its_snapshot_tells_the_same, 0, 60);
