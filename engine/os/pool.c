@@ -15,7 +15,8 @@
  * Forks: the lock is held across a fork, so a child finds it free, and begins with an empty pool. What the
  * parent had queued or was running is left where it is: such a task is known by its fork generation.
  *
- * The host's signals are blocked in the threads. Nothing here is called from a signal handler.
+ * The host's signals are blocked in the threads, but for those of what a thread does itself: pages of mapped files may be
+ * gone (guard.h). Nothing here is called from a signal handler.
  */
 #include "engine/os/pool.h"
 
@@ -170,9 +171,11 @@ static void *work(void *unused);
 
 static void start_thread(void)
 {
+    static const int its_own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP};
     sigset_t all, old;
     if (pool.users == 0 || pool.stopping || pool.count == pool.count_max) return;
     sigfillset(&all);
+    for (size_t i = 0; i < sizeof its_own / sizeof *its_own; i++) sigdelset(&all, its_own[i]);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     if (pthread_create(&pool.threads[pool.count], NULL, work, NULL) == 0) pool.count++;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
