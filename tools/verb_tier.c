@@ -110,7 +110,7 @@ static const struct argp_option option_table[] = {
     {"to", TO, "PLACE", 0,
      "Where segments go: s3://BUCKET/PREFIX, a folder, or rados:POOL/NAME; once it is known, it can be left out", 0},
     TOOL_DROP_OPTIONS("Then drop the oldest here", "Then drop those", "Only say what would be copied"),
-    {"verify", VERIFY, 0, 0, "Read back each copied segment whole, not only its end", 0},
+    {"verify", VERIFY, 0, 0, "Read back each copied segment whole, not only its end, and compare those that are there already with what is here", 0},
     {0},
 };
 

@@ -135,6 +135,7 @@ static u9_err take_lists(u9i_tiering *t, u9i_tier_list *own, bool own_damaged, u
     if (err == U9_OK) err = check_log(t, &t->list, t->place, fault);
     if (err == U9_OK) err = check_log(t, own, t->source.path, fault);
     size_t had = t->list.count;
+    t->unlisted = had == 0;
     if (err == U9_OK) err = add_lacking(t, own, fault);
     t->untold = damaged || own_damaged || own->place == NULL || had != t->list.count || own->count != t->list.count;
     memcpy(t->list.log, t->catalog->log, sizeof t->list.log);
@@ -211,18 +212,60 @@ static bool stands_there(u9i_tiering *t, const u9i_tiered *s, int *sys)
     return err == 0 && stamp.size == s->size;
 }
 
+/* What the place has, and all that the log here has of it, is of one line: else nothing of it is said here. [TR-4] */
+static u9_err compare_lines(const u9i_tiering *t, u9_fault *fault)
+{
+    const u9i_tier_list *list = &t->list;
+    uint64_t highest = U9_NOWHERE;
+    for (size_t i = 0; i < t->catalog->count; i++) {
+        const u9i_facts *f = u9i_catalog_facts(t->catalog, i);
+        if (!u9i_facts_on_row(f)) continue;
+        highest = f->number;
+        const u9i_tiered *s = u9i_tier_list_find(list, f->number);
+        if (s && !u9i_tiered_is(s, f))
+            return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = t->place, .segment = f->number, .rule = "TR-4"),
+                             "the place has another segment of number %llu: the log was forked. Nothing was copied or dropped: "
+                             "choose another place, once the file .tier here is moved away", (unsigned long long)f->number);
+    }
+    uint64_t last = list->count > 0 ? list->segments[list->count - 1].number : 0;
+    if (highest > last) return U9_OK; /* none of the row is here, or what is at the place is below the last one */
+    return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = t->place, .segment = last, .rule = "TR-4"),
+                     "the place has segment %llu, whole, and the log here ends below that: it is an older state. Nothing was "
+                     "copied or dropped: bring what is missing from there, or choose another place, once the file .tier here is "
+                     "moved away", (unsigned long long)last);
+}
+
+/* What is listed and not here must be there, where the place itself says nothing of it: else it is not the place. [TR-4] */
+static u9_err find_dropped(u9i_tiering *t, u9_fault *fault)
+{
+    size_t i = 0;
+    for (size_t k = 0; k < t->list.count && t->unlisted; k++) {
+        const u9i_tiered *s = &t->list.segments[k];
+        int sys = 0;
+        while (i < t->catalog->count && u9i_catalog_facts(t->catalog, i)->number < s->number) i++;
+        if (i < t->catalog->count && u9i_catalog_facts(t->catalog, i)->number == s->number) continue;
+        if (stands_there(t, s, &sys)) continue;
+        if (sys != 0) return u9i_tiering_fail(t, true, u9i_tier_name, sys, "cannot look what is there", fault);
+        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = t->place, .segment = s->number, .rule = "TR-4"),
+                         "segment %llu was dropped here as it stood at the place, which has neither that nor a list: is its disk "
+                         "mounted? Nothing was copied or dropped", (unsigned long long)s->number);
+    }
+    return U9_OK;
+}
+
 /* True if segment i is to be copied. */
 static u9_err wants_copy(u9i_tiering *t, size_t i, bool *wants, u9_fault *fault)
 {
     const u9i_facts *f = u9i_catalog_facts(t->catalog, i);
     const u9i_tiered *s = u9i_tier_list_find(&t->list, f->number);
     int sys = 0;
-    *wants = false;
-    if (!is_ready(t, i)) return U9_OK;
-    if (s && memcmp(s->boundary, f->secret.boundary, sizeof s->boundary) != 0)
-        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = t->place, .segment = f->number, .rule = "TR-4"),
-                         "the place has another segment of number %llu: the log was forked", (unsigned long long)f->number);
-    *wants = !stands_there(t, s, &sys);
+    *wants = is_ready(t, i) && !stands_there(t, s, &sys);
+    if (sys == 0 && is_ready(t, i) && !*wants && t->options->verify) {
+        bool same;
+        u9_err err = u9i_tiering_compare(t, i, s, &same, fault);
+        *wants = !same;
+        return err;
+    }
     return sys ? u9i_tiering_fail(t, true, f->name, sys, "cannot look whether it is there", fault) : U9_OK;
 }
 
@@ -293,10 +336,13 @@ static void index_closed(const u9i_tiering *t, const char *path, const bool *wan
 static u9_err copy_all(u9i_tiering *t, const char *path, u9_fault *fault)
 {
     u9_fault why;
+    u9_err err = compare_lines(t, fault);
+    if (err == U9_OK) err = find_dropped(t, fault);
+    if (err != U9_OK) return err;
     bool *wanted = calloc(t->catalog->count, sizeof *wanted);
     if (wanted == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
     t->last = find_last_complete(t->catalog);
-    u9_err err = count_left(t, wanted, fault);
+    err = count_left(t, wanted, fault);
     if (err == U9_OK && !t->options->dry_run) index_closed(t, path, wanted);
     for (size_t i = 0; i < t->catalog->count && err == U9_OK && !t->options->dry_run; i++)
         if (wanted[i]) err = copy_one(t, i, fault);

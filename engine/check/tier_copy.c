@@ -291,25 +291,52 @@ static u9_err enter_tiered(u9i_tiering *t, size_t i, const uint8_t sha[U9I_HASH_
     return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
 }
 
+/* Opens a segment's file to be copied or compared; 0 or a negative errno. To be closed in any case. */
+static int open_moving(moving *m, u9i_tiering *t, size_t i)
+{
+    *m = (moving){.t = t, .facts = u9i_catalog_facts(t->catalog, i), .what = "cannot open the segment", .here = u9i_pages(2 * STEP)};
+    (void)u9i_hasher_open(&m->hasher);
+    if (m->here == NULL) return -ENOMEM;
+    u9i_segment_name(m->facts->number, m->name);
+    m->there = m->here + STEP;
+    int sys = u9i_file_open(t->source.dir, m->facts->name, U9I_OPEN_READ, &m->from);
+    if (sys != 0) m->from = NULL;
+    return sys;
+}
+
+static void close_moving(moving *m)
+{
+    if (m->from) u9i_file_close(m->from);
+    u9i_hasher_close(&m->hasher);
+    if (m->here) u9i_pages_free(m->here, 2 * STEP);
+}
+
+u9_err u9i_tiering_compare(u9i_tiering *t, size_t i, const u9i_tiered *listed, bool *same, u9_fault *fault)
+{
+    uint8_t sha[U9I_HASH_SIZE];
+    moving m;
+    int sys = open_moving(&m, t, i);
+    if (sys == 0) sys = compare_there(&m, 0);
+    *same = sys == 0;
+    bool differs = sys == -EBADMSG;
+    if (differs) sys = copy_bytes_there(&m, NULL, NULL, sha);
+    close_moving(&m);
+    if (sys != 0) return tell_failure(&m, sys, fault);
+    if (!differs || memcmp(sha, listed->sha, sizeof sha) == 0) return U9_OK;
+    return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = t->place, .segment = m.facts->number, .rule = "TR-4"),
+                     "its copy differs from the segment here, which is not what was copied: check both with u9fsck, and move the worse "
+                     "one away; nothing was dropped");
+}
+
 u9_err u9i_tiering_copy(u9i_tiering *t, size_t i, u9_fault *fault)
 {
     uint8_t sha[U9I_HASH_SIZE];
     bool found = false;
-    moving m = {.t = t, .facts = u9i_catalog_facts(t->catalog, i), .what = "cannot open the segment"};
-    uint8_t *pages = u9i_pages(2 * STEP);
-    if (pages == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
-    u9i_segment_name(m.facts->number, m.name);
-    m.here = pages;
-    m.there = pages + STEP;
-    (void)u9i_hasher_open(&m.hasher);
-    int sys = u9i_file_open(t->source.dir, m.facts->name, U9I_OPEN_READ, &m.from);
-    if (sys == 0) {
-        sys = move_bytes(&m, &found, sha);
-        u9i_file_close(m.from);
-    }
+    moving m;
+    int sys = open_moving(&m, t, i);
+    if (sys == 0) sys = move_bytes(&m, &found, sha);
     if (sys == 0 && (sys = copy_index(&m)) != 0) m.what = "cannot copy its index to there";
-    u9i_hasher_close(&m.hasher);
-    u9i_pages_free(pages, 2 * STEP);
+    close_moving(&m);
     if (sys != 0) return tell_failure(&m, sys, fault);
     t->done.found += found;
     return enter_tiered(t, i, sha, fault);

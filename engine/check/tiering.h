@@ -21,6 +21,7 @@ typedef struct u9i_tiering {
     char *place;
     u9i_dir *far;                   /* NULL: not open */
     u9i_tier_list list;             /* what the place has */
+    bool unlisted;                  /* the place says nothing of what it has: it may be another disk */
     bool untold;                    /* the lists in the two places do not say so yet */
     size_t last;                    /* index of the highest segment that may be copied; U9I_NOT_THERE: none may */
     size_t newest;                  /* index of the last segment that was copied; U9I_NOT_THERE: none */
@@ -32,6 +33,12 @@ u9_err u9i_tiering_fail(const u9i_tiering *t, bool far, const char *name, int sy
 
 /* Segment i of the catalog comes to stand at the place, is verified, and is in t->list. */
 U9_MUST_CHECK u9_err u9i_tiering_copy(u9i_tiering *t, size_t i, u9_fault *fault);
+
+/*
+ * Whether the copy of segment i is what stands here, byte for byte. U9_CORRUPT: it is not, nor is what stands here what was
+ * copied, by the list. [TR-4]
+ */
+U9_MUST_CHECK u9_err u9i_tiering_compare(u9i_tiering *t, size_t i, const u9i_tiered *listed, bool *same, u9_fault *fault);
 
 /* The mark of the place names the end of the newest segment, if that was copied now. [TR-3] */
 U9_MUST_CHECK u9_err u9i_tiering_mark(u9i_tiering *t, u9_fault *fault);

@@ -41,6 +41,12 @@ const u9i_tiered *u9i_tier_list_find(const u9i_tier_list *l, uint64_t number)
     return i < l->count && l->segments[i].number == number ? &l->segments[i] : NULL;
 }
 
+bool u9i_tiered_is(const u9i_tiered *s, const u9i_facts *f)
+{
+    if (memcmp(s->boundary, f->secret.boundary, U9I_HASH_SIZE) != 0) return false;
+    return !f->named || (s->end == f->at.offset && memcmp(s->chain, f->at.chain, U9I_HASH_SIZE) == 0);
+}
+
 bool u9i_tier_list_put(u9i_tier_list *l, const u9i_tiered *segment)
 {
     size_t i = index_of_number(l, segment->number);

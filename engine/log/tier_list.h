@@ -10,6 +10,7 @@
 #define U9I_TIER_LIST_H
 
 #include "engine/os/env.h"
+#include "engine/segment/probe.h"
 #include "format/base/hash.h"
 #include "format/base/limits.h"
 #include "format/frame/control.h"
@@ -51,6 +52,9 @@ U9_MUST_CHECK u9_err u9i_tier_list_decode(const void *bytes, size_t size, u9i_ti
 
 /* The segment of this number; NULL: it is not there. */
 const u9i_tiered *u9i_tier_list_find(const u9i_tier_list *list, uint64_t number);
+
+/* True if it is of this segment, and of this line: both end alike, as far as the end is named here. [TR-4] */
+bool u9i_tiered_is(const u9i_tiered *segment, const u9i_facts *facts);
 
 /* Adds a segment, or puts it in the place of one of its number; takes `keys`, also where it fails. False: no memory. */
 bool u9i_tier_list_put(u9i_tier_list *list, const u9i_tiered *segment);

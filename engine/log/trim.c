@@ -69,8 +69,7 @@ static u9_err find_untiered(const u9i_source *source, const u9i_catalog *c, uint
     for (size_t i = 0; i < c->count && *out == U9_NOWHERE; i++) {
         const u9i_facts *f = u9i_catalog_facts(c, i);
         const u9i_tiered *there = u9i_tier_list_find(&list, f->number);
-        bool same = there && memcmp(there->boundary, f->secret.boundary, U9I_HASH_SIZE) == 0;
-        if (u9i_facts_on_row(f) && !same) *out = f->number;
+        if (u9i_facts_on_row(f) && (there == NULL || !u9i_tiered_is(there, f))) *out = f->number;
     }
     u9i_tier_list_free(&list);
     return U9_OK;

@@ -28,7 +28,8 @@ typedef struct u9_tier_options {
     const char *io;      /* of the log, as u9_options.io; NULL: the default */
     uint64_t keep_bytes; /* not 0: drops the oldest here, as long as files of at least so many bytes stay */
     uint64_t before_us;  /* not 0: drops those whose records are all older, microseconds since 1970 */
-    int verify;          /* not 0: each segment that is copied is read back whole, not only its end */
+    int verify;          /* not 0: each segment that is copied is read back whole, not only its end; those that are here and
+                          * there are compared, and a copy that was altered comes anew */
     int dry_run;         /* not 0: nothing is copied or dropped, it is only told what would be copied */
     int (*on_progress)(void *ctx, const u9_tiered *so_far); /* after each segment; NULL: none. Not 0: stops there */
     void *ctx;
@@ -58,8 +59,8 @@ struct u9_tiered {
  * Errors: U9_ARG (an argument is NULL, a size is another, no place is given and the log has none, it has another one, it
  * is the log itself, the path is a single file, the log is in a pool and the place a folder), U9_LOCKED (u9_tier is at
  * work on this log already; or all is copied, but a writer has the log, which therefore drops nothing: let it trim by
- * its options), U9_CORRUPT (the place has another log, or something else under a segment's name, or reads back other
- * bytes; a list is damaged in both places), U9_STATE (on_progress stopped it), U9_IO (sys tells which, and the message
+ * its options), U9_CORRUPT (the place has another log, or something else under a segment's name, went on otherwise,
+ * or is ahead of the log here; it lacks what was dropped here, and its list; it reads back other bytes; a list is damaged in both places), U9_STATE (on_progress stopped it), U9_IO (sys tells which, and the message
  * whose), U9_NOMEM, and what u9_log_open and u9_log_trim return.
  * Thread-safe.
  */

@@ -165,7 +165,7 @@ complete -c u9 -n '__fish_seen_subcommand_from tier' -s 'j' -l json -d 'One JSON
 complete -c u9 -n '__fish_seen_subcommand_from tier' -l keep -x -d 'Then drop the oldest here as long as at least SIZE (64K, 10G) stays'
 complete -c u9 -n '__fish_seen_subcommand_from tier' -l older -x -d 'Then drop those whose records are all older than TIME: an age (45m, 12h, 30d, 2w), or a time as `u9 cat --since` takes it: yesterday, '\''2 weeks ago'\'', 2026-01-31, 2026-01-31T23:59:59Z, @seconds'
 complete -c u9 -n '__fish_seen_subcommand_from tier' -l to -x -d 'Where segments go: s3://BUCKET/PREFIX, a folder, or rados:POOL/NAME; once it is known, it can be left out'
-complete -c u9 -n '__fish_seen_subcommand_from tier' -l verify -d 'Read back each copied segment whole, not only its end'
+complete -c u9 -n '__fish_seen_subcommand_from tier' -l verify -d 'Read back each copied segment whole, not only its end, and compare those that are there already with what is here'
 complete -c u9 -n '__fish_seen_subcommand_from tier' -s '?' -l help -d 'Give this help list'
 complete -c u9 -n '__fish_seen_subcommand_from tier' -l usage -d 'Give a short usage message'
 complete -c u9 -n '__fish_seen_subcommand_from tier' -s 'V' -l version -d 'Print program version'

@@ -855,6 +855,53 @@ START_TEST(a_copy_that_went_on_is_refused_as_a_fork) /* [TR-4] */
 }
 END_TEST
 
+/* Bytes of a log's own list. */
+static bool same_list(const char *a, const char *b)
+{
+    size_t size[2];
+    uint8_t *bytes[2] = {read_file(file_in(a, ".tier"), &size[0]), read_file(file_in(b, ".tier"), &size[1])};
+    bool same = size[0] == size[1] && memcmp(bytes[0], bytes[1], size[0]) == 0;
+    free(bytes[0]);
+    free(bytes[1]);
+    return same;
+}
+
+/* An older state of a log was put back: the place has what it lacks, and it may go on otherwise. Nothing of that is mixed. */
+START_TEST(a_log_that_was_put_back_takes_nothing_over_and_drops_nothing) /* [TR-4] */
+{
+    unsigned more = (unsigned)_i; /* records that it goes on with */
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 20);
+    close_log(w);
+    tier();
+    copy_log(at("log"), at("backup"));
+    w = open_rolling(at("log"));
+    append_fillers(w, 14);
+    close_log(w);
+    tier();
+    remove_log(at("log"));
+    copy_log(at("backup"), at("log"));
+    if (more > 0) {
+        w = open_rolling(at("log"));
+        append_fillers(w, more);
+        close_log(w);
+    }
+    u9_tier_options what = to_far();
+    what.keep_bytes = 1;
+    ck_assert_int_eq(try_tier(what), U9_CORRUPT);
+    ck_assert_msg(strstr(fault.text, "older state") || strstr(fault.text, "forked"), "%s", fault.text);
+    ck_assert_uint_eq(done.dropped, 0);
+    ck_assert(same_list(at("log"), at("backup")));
+    u9_log *log = open_writer(at("log"), NULL);
+    trim_on(log, below_ordinal(20 + more));
+    close_log(log);
+    shown s = read_through(at("log"));
+    ck_assert_uint_eq(s.records, 20 + more);
+    ck_assert_uint_eq(s.damages, 0);
+    ck_assert_uint_eq(read_through(at("far")).damages, 0);
+}
+END_TEST
+
 START_TEST(who_asks_wrongly_is_refused)
 {
     make_row_of_segments(at("log"));
@@ -969,6 +1016,75 @@ START_TEST(a_place_that_does_not_answer_is_told_and_one_that_is_gone_gets_all_ag
 }
 END_TEST
 
+START_TEST(where_the_place_has_nothing_of_what_was_dropped_here_nothing_is_done) /* [TR-4] */
+{
+    make_row_of_segments(at("log"));
+    tier_and_drop();
+    ck_assert_uint_gt(done.dropped, 0);
+    sim_move(at("far"), at("away")); /* its disk is not mounted */
+    make_dir(at("far"));
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 20);
+    close_log(w);
+    unsigned n = segments_in(at("log"));
+    u9_tier_options what = to_far();
+    what.keep_bytes = 1;
+    ck_assert_int_eq(try_tier(what), U9_CORRUPT);
+    ck_assert_msg(strstr(fault.text, "mounted"), "%s", fault.text);
+    ck_assert_uint_eq(done.segments + done.dropped, 0);
+    ck_assert_uint_eq(segments_in(at("log")), n);
+    sim_aim("0000000000000001.u9");
+    sim_fail(SIM_STAT, 1, EIO, true); /* it cannot be asked */
+    ck_assert_int_eq(try_tier(what), U9_IO);
+    sim_mend();
+    sim_aim(NULL);
+    remove_log(at("far"));
+    sim_move(at("away"), at("far"));
+    remove_log(at("far/.tier")); /* what it has is there: the list is made anew */
+    tier_with(what);
+    expect_whole(at("log"), TRIM_RECORDS + 20);
+}
+END_TEST
+
+/* Compares what is there, and drops what may go; or makes nothing of it. */
+static u9_tier_options verifying(bool dry)
+{
+    u9_tier_options o = to_far();
+    o.verify = 1;
+    o.dry_run = dry;
+    o.keep_bytes = 1;
+    return o;
+}
+
+/* A copy that was altered at its length is found if one looks, and comes anew; who was altered is known by the list. */
+START_TEST(copies_are_compared_if_asked) /* [TR-4] */
+{
+    make_row_of_segments(at("log"));
+    tier();
+    flip_bit(segment_path(at("far"), 2), 3 * BLOCK, 3);
+    tier();
+    ck_assert_uint_eq(done.segments, 0);
+    u9_err err = U9_IO;
+    for (unsigned nth = 1; err != U9_OK; nth++) {
+        sim_fail(SIM_OPEN, nth, EIO, false);
+        err = try_tier(verifying(true));
+        sim_mend();
+        ck_assert_msg(err == U9_OK || (err == U9_IO && fault.sys == EIO), "%u: %s", nth, fault.text);
+    }
+    ck_assert_uint_eq(done.left, 1);
+    flip_bit(segment_path(at("log"), 3), 3 * BLOCK, 3);
+    ck_assert_int_eq(try_tier(verifying(false)), U9_CORRUPT); /* what is here is not what was copied: neither takes the other's place */
+    ck_assert_msg(strstr(fault.text, "check both"), "%s", fault.text);
+    ck_assert_uint_eq(done.segments + done.dropped, 0);
+    flip_bit(segment_path(at("log"), 3), 3 * BLOCK, 3);
+    tier_with(verifying(false));
+    ck_assert_uint_eq(done.segments, 1);
+    ck_assert_uint_gt(done.dropped, 0);
+    expect_whole(at("log"), TRIM_RECORDS);
+    ck_assert_uint_eq(read_through(at("far")).damages, 0);
+}
+END_TEST
+
 /* The lists say so on the way, not only in the end; and a segment whose ends are damaged goes as it is. */
 START_TEST(many_segments_go_and_damaged_ones_as_they_are) /* [TR-2] [TR-3] */
 {
@@ -1071,6 +1187,9 @@ Suite *suite_tier(void)
     tcase_add_test(t, something_else_of_the_name_is_left_as_it_is);
     tcase_add_test(t, a_place_is_one_logs_and_a_log_has_one_place);
     tcase_add_test(t, a_copy_that_went_on_is_refused_as_a_fork);
+    tcase_add_test(t, where_the_place_has_nothing_of_what_was_dropped_here_nothing_is_done);
+    tcase_add_test(t, copies_are_compared_if_asked);
+    tcase_add_loop_test(t, a_log_that_was_put_back_takes_nothing_over_and_drops_nothing, 0, 16);
     tcase_add_test(t, who_asks_wrongly_is_refused);
     tcase_add_test(t, what_the_place_keeps_otherwise_is_not_dropped_here);
     tcase_add_test(t, two_do_not_tier_one_log_at_once);
