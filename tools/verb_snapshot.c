@@ -77,7 +77,7 @@ static void put_result(const struct snapshot *s)
     if (r->damages > 0) printf("; %" PRIu64 " damaged place%s %s the log, %s", r->damages, tool_plural(r->damages),
                                r->whole > 0 ? "in" : "as in", tool_losses_text(&s->losses, lost));
     if (r->whole > 0) printf("; whole here, as before: %" PRIu64 " of %" PRIu64, r->whole, r->damages);
-    if (r->damaged_before) fputs("; what was there before is damaged, too", stdout);
+    if (r->damaged_before) fputs("; what was there before is damaged, too (--verify-all reads it again)", stdout);
     if (!r->closed) fputs("; its end is as in the log, and not closed", stdout);
     putchar('\n');
 }

@@ -430,12 +430,18 @@ static u9_err copy_tip(u9i_snapshot *s, u9_fault *fault)
     return sys == 0 ? U9_OK : fail_segment(s, &segment->facts, sys, unread, fault);
 }
 
+/* Damage was told of what is in it, now or by an earlier run that read what this one did not. */
+static bool is_damaged(const u9i_snapshot *s)
+{
+    return s->report.damages > s->report.whole || s->report.damaged_before;
+}
+
 static u9i_snapshot_state state_now(const u9i_snapshot *s)
 {
     const u9i_facts *f = u9i_catalog_facts(s->catalog, s->tip);
     u9i_snapshot_state state = {.segment = u9i_segment_number(f->name), .offset = s->end.end.offset,
                                 .size = s->tip_size, .last = s->end.last,
-                                .damaged = s->report.damages > s->report.whole || s->report.damaged_before};
+                                .damaged = is_damaged(s)};
     memcpy(state.log, s->catalog->log, sizeof state.log);
     memcpy(state.chain, s->end.chain, sizeof state.chain); /* of the last frame, where what was promised behind it is gone, too */
     return state;
@@ -560,6 +566,7 @@ static u9_err appear(u9i_snapshot *s, u9_fault *fault)
 static bool is_changed(const u9i_snapshot *s)
 {
     bool changed = (s->trimmed_count > 0 && !keeps_trimmed(s)) || s->note.count != 1 || s->partial;
+    changed |= s->note.count == 1 && s->note.states[0].damaged != is_damaged(s); /* all was read again */
     for (size_t i = 0; i < s->catalog->count; i++) changed |= s->fates[i] == U9I_FATE_TAKE;
     return changed;
 }

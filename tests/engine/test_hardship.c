@@ -524,6 +524,14 @@ static u9_err snapshot_on_remains(uint64_t *told)
     return over_remains(snapshot, told);
 }
 
+/* What the log has lost since stays in it. */
+static u9_err snapshot_on_whole(uint64_t *told)
+{
+    remove_log(at("out"));
+    copy_log(at("remains"), at("out"));
+    return snapshot(told);
+}
+
 /* All of it is at both places together then: so many records, if by now with an end that a stop left. */
 static u9_err tier(uint64_t *told)
 {
@@ -1452,6 +1460,23 @@ static void make_small(void)
     fill(at("place"), 2, 3, true);
 }
 
+/* What a snapshot has is damaged in the log by now. */
+static void make_overtaken(void)
+{
+    seen_frame frames[16];
+    u9_snapshot_report r = {.size = sizeof r};
+    u9_snapshot_options o = {.size = sizeof o, .copy = 1};
+    fill(at("place"), 0, 3, true);
+    remove_log(at("remains"));
+    handle = open_reader(at("place"));
+    MUST(u9_log_snapshot(handle, at("remains"), &o, &r, &fault) == U9_OK);
+    close_log(handle);
+    const char *path = segment_path(at("place"), 1);
+    MUST(frames_in(path, frames, 16) > 2);
+    flip_bit(path, frames[1].offset + 20, 2);
+    fill(at("place"), 3, 5, true);
+}
+
 static void make_two_small(void)
 {
     make_small();
@@ -1838,6 +1863,7 @@ static const trial small[] = {
     {make_two_small, merge, true, false},
     {make_small, tier, true, false},
     {make_small, snapshot_twice, true, false},
+    {make_overtaken, snapshot_on_whole, true, false},
     {make_small, send_and_receive, true, false},
     {make_small_harmed, repair, true, false},
     {make_small_harmed, salvage, true, false},

@@ -786,6 +786,40 @@ START_TEST(what_the_log_has_lost_by_the_time_it_rolled_stays_in_the_snapshot) /*
 }
 END_TEST
 
+START_TEST(what_is_new_and_damaged_is_not_whole_anywhere) /* */
+{
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 6);
+    unsigned n = segments_in(at("log"));
+    snapshot_on(w, at("snap"));
+    append_fillers(w, 20);
+    flip_bit(named("log", n + 1), 3 * BLOCK, 3);
+    u9_snapshot_report r = snapshot_on(w, at("snap"));
+    close_log(w);
+    ck_assert_uint_eq(r.damages, 1);
+    ck_assert_uint_eq(r.whole, 0);
+}
+END_TEST
+
+START_TEST(what_could_not_be_read_once_is_damaged_until_all_is_read_again) /* */
+{
+    u9_fault fault;
+    u9_snapshot_report r;
+    make_row_of_segments(at("log"));
+    u9_log *reader = open_reader(at("log"));
+    sim_spoil(named("log", 2), 3 * BLOCK, 4 * BLOCK, EIO, 0);
+    r = snapshot_on(reader, at("snap"));
+    ck_assert_uint_eq(r.damages, 1);
+    sim_clear();
+    ck_assert_int_eq(snapshot_on(reader, at("snap")).damaged_before, 1);
+    ck_assert_int_eq(try_snapshot(reader, at("snap"), (u9_snapshot_options){.verify_all = 1}, &r, &fault), U9_OK);
+    ck_assert_uint_eq(r.damages, 0);
+    ck_assert_int_eq(r.damaged_before, 0);
+    ck_assert_int_eq(snapshot_on(reader, at("snap")).damaged_before, 0);
+    close_log(reader);
+}
+END_TEST
+
 START_TEST(what_is_not_proven_in_the_snapshot_is_taken_from_the_log) /* */
 {
     u9_log *w = open_writer(at("log"), NULL);
@@ -1142,6 +1176,8 @@ Suite *suite_snapshot(void)
     tcase_add_loop_test(t, what_the_log_has_lost_of_its_last_segment_stays_in_the_snapshot, 0,
                         (int)(sizeof spoiled / sizeof *spoiled));
     tcase_add_test(t, what_the_log_has_lost_by_the_time_it_rolled_stays_in_the_snapshot);
+    tcase_add_test(t, what_is_new_and_damaged_is_not_whole_anywhere);
+    tcase_add_test(t, what_could_not_be_read_once_is_damaged_until_all_is_read_again);
     tcase_add_test(t, what_is_not_proven_in_the_snapshot_is_taken_from_the_log);
     tcase_add_test(t, damage_at_the_end_is_not_closed_over);
     tcase_add_test(t, files_that_are_not_of_the_log_stay_behind);
