@@ -20,6 +20,7 @@ struct tier {
     char *to; /* heap */
     u9_tier_options what;
     u9_tiered done;
+    tool_losses losses;
 };
 
 /* Standing in one line, on a terminal alone. */
@@ -33,10 +34,18 @@ static int show_progress(void *ctx, const u9_tiered *d)
     return 0;
 }
 
+static void show_damage(void *ctx, const u9_damage *damage)
+{
+    struct tier *t = ctx;
+    int lost = 0;
+    tool_losses_add(&t->losses, damage);
+    tool_on_damage(&lost, damage);
+}
+
 static void put_result(const struct tier *t)
 {
     const u9_tiered *d = &t->done;
-    char bytes[24], there[24];
+    char bytes[24], there[24], lost[TOOL_LOSSES_SIZE];
     uint64_t n = t->what.dry_run ? d->left : d->segments;
     printf("%s: %s %" PRIu64 " segment%s, %s", t->ask.path, t->what.dry_run ? "would copy" : "copied", n, tool_plural(n),
            tool_bytes_text(t->what.dry_run ? d->left_bytes : d->bytes, bytes));
@@ -45,6 +54,8 @@ static void put_result(const struct tier *t)
         printf("; dropped %" PRIu64 " here, %s", d->dropped, tool_bytes_text(d->dropped_bytes, bytes));
     printf("; the place has %" PRIu64 ", %s", d->there, tool_bytes_text(d->there_bytes, there));
     if (d->there > 0) printf(", all records below %" PRIu64, d->next_ordinal);
+    if (d->damages > 0) printf("; %" PRIu64 " damaged place%s as in the log, %s", d->damages, tool_plural(d->damages),
+                               tool_losses_text(&t->losses, lost));
     putchar('\n');
     if (n == 0 && d->there == 0)
         tool_drop_put_why(t->ask.path, "was filled, or closed, and another begun behind it: what killed writers left goes with the next that is");
@@ -54,12 +65,12 @@ static int put_json(const struct tier *t)
 {
     const u9_tiered *d = &t->done;
     return tool_put_object(json_pack(
-        "{s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "type", "tier", "path", tool_json_text(t->ask.path),
+        "{s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "type", "tier", "path", tool_json_text(t->ask.path),
         "dry_run", t->what.dry_run, "segments", tool_json_number(d->segments), "bytes", tool_json_number(d->bytes), "found",
         tool_json_number(d->found), "left", tool_json_number(d->left), "left_bytes", tool_json_number(d->left_bytes),
         "there", tool_json_number(d->there), "there_bytes", tool_json_number(d->there_bytes), "next_ordinal",
         tool_json_number(d->next_ordinal), "dropped", tool_json_number(d->dropped), "dropped_bytes",
-        tool_json_number(d->dropped_bytes)));
+        tool_json_number(d->dropped_bytes), "damages", tool_json_number(d->damages), "lost", tool_json_number(d->lost)));
 }
 
 /* A folder stands in the log's list as all its readers find it. */
@@ -95,13 +106,15 @@ static int run(struct tier *t)
 {
     u9_fault fault;
     t->what.on_progress = show_progress;
+    t->what.on_damage = show_damage;
     t->what.ctx = t;
     u9_err err = u9_tier(t->ask.path, &t->what, &t->done, &fault);
     if (t->done.segments > 0 && isatty(STDERR_FILENO)) fputc('\n', stderr);
     if (err != U9_OK) return refuse(t, &fault);
-    if (t->ask.json) return put_json(t);
+    int status = t->done.damages > 0 ? TOOL_LOST : TOOL_DONE;
+    if (t->ask.json) return put_json(t) == TOOL_DONE ? status : TOOL_IO;
     put_result(t);
-    return TOOL_DONE;
+    return status;
 }
 
 enum { TO = 256, VERIFY };

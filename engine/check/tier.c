@@ -1,7 +1,7 @@
 /*
  * engine/check/tier.c: sealed segments go to another place: u9_tier. [TR-1] [TR-3] [TR-4]
  *
- *     compare with the list -> indexes beside those that have none -> each that is not there: copy, read back
+ *     compare with the list -> look what is damaged -> indexes beside those that have none -> each that is not there: copy, read back
  *     -> the mark there -> the list there -> the list here
  *     -> drop by trim
  *
@@ -281,6 +281,19 @@ static u9_err count_left(u9i_tiering *t, bool *wanted, u9_fault *fault)
     return err;
 }
 
+/* From the first one on that goes, or cannot, as what is behind it is missing. */
+static u9_err look_at_wanted(u9i_tiering *t, const bool *wanted, u9_fault *fault)
+{
+    size_t first = U9I_NOT_THERE, newest = U9I_NOT_THERE;
+    for (size_t i = 0; i < t->catalog->count; i++) {
+        if (!u9i_facts_on_row(u9i_catalog_facts(t->catalog, i))) continue;
+        if (first == U9I_NOT_THERE && (wanted[i] || !is_ready(t, i))) first = i;
+        newest = i;
+    }
+    if (first == newest) return U9_OK; /* none, or the one that may change */
+    return u9i_tiering_look(t, u9i_catalog_facts(t->catalog, first)->number, u9i_catalog_facts(t->catalog, newest)->number, fault);
+}
+
 static void sum_up(u9i_tiering *t)
 {
     u9_tiered *d = &t->done;
@@ -343,6 +356,7 @@ static u9_err copy_all(u9i_tiering *t, const char *path, u9_fault *fault)
     if (wanted == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
     t->last = find_last_complete(t->catalog);
     err = count_left(t, wanted, fault);
+    if (err == U9_OK && !t->options->dry_run) err = look_at_wanted(t, wanted, fault);
     if (err == U9_OK && !t->options->dry_run) index_closed(t, path, wanted);
     for (size_t i = 0; i < t->catalog->count && err == U9_OK && !t->options->dry_run; i++)
         if (wanted[i]) err = copy_one(t, i, fault);
@@ -376,13 +390,24 @@ static u9_err drop_here(u9i_tiering *t, const char *path, u9_fault *fault)
     return err == U9_OK ? closed : err;
 }
 
+/* A host built with an earlier version has shorter ones: what is not there is zero. */
+static bool is_tier_size(size_t size)
+{
+    return size == sizeof(u9_tier_options) || size == offsetof(u9_tier_options, on_damage);
+}
+
+static bool is_tiered_size(size_t size)
+{
+    return size == sizeof(u9_tiered) || size == offsetof(u9_tiered, damages);
+}
+
 static u9_err check_tier(const char *path, const u9_tier_options *o, const u9_tiered *out, u9_fault *fault)
 {
     const char *wrong = NULL;
     if (path == NULL || path[0] == 0) wrong = "the path is empty";
     else if (o == NULL || out == NULL) wrong = "an argument is NULL";
-    else if (o->size != sizeof *o) wrong = "options.size is not sizeof(u9_tier_options)";
-    else if (out->size != sizeof *out) wrong = "out->size is not sizeof(u9_tiered)";
+    else if (!is_tier_size(o->size)) wrong = "options.size is not sizeof(u9_tier_options)";
+    else if (!is_tiered_size(out->size)) wrong = "out->size is not sizeof(u9_tiered)";
     return wrong ? u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "%s", wrong) : U9_OK;
 }
 
@@ -390,7 +415,9 @@ u9_err u9_tier(const char *path, const u9_tier_options *options, u9_tiered *out,
 {
     u9_err err = check_tier(path, options, out, fault);
     if (err != U9_OK) return err;
-    u9i_tiering t = {.options = options, .done.size = sizeof *out, .newest = U9I_NOT_THERE};
+    u9i_tiering t = {.done.size = out->size, .newest = U9I_NOT_THERE};
+    memcpy(&t.own, options, options->size);
+    t.options = &t.own;
     err = open_tiering(&t, path, fault);
     if (err == U9_OK) {
         sum_up(&t);
@@ -399,7 +426,7 @@ u9_err u9_tier(const char *path, const u9_tier_options *options, u9_tiered *out,
     }
     bool drops = !options->dry_run && (options->keep_bytes != 0 || options->before_us != 0);
     if (err == U9_OK && drops) err = drop_here(&t, path, fault);
-    *out = t.done;
+    memcpy(out, &t.done, out->size);
     close_tiering(&t);
     return err;
 }

@@ -2,6 +2,7 @@
  * engine/check/tiering.h: segments on their way to another place. [TR-1] to [TR-4]
  *
  *   tier.c         what is to be done, in which order
+ *   tier_look.c    what is damaged of that
  *   tier_copy.c    a segment, the mark and the lists, each whole at the place before anything speaks of it
  */
 #ifndef U9I_TIERING_H
@@ -14,6 +15,7 @@
 
 typedef struct u9i_tiering {
     const u9_tier_options *options; /* borrows */
+    u9_tier_options own;            /* what they point to */
     u9i_source source;              /* of the log as it stands here alone */
     bool opened;                    /* that is open */
     u9i_catalog *catalog;
@@ -30,6 +32,9 @@ typedef struct u9i_tiering {
 
 /* A failure of the system with a file here or at the place. */
 u9_err u9i_tiering_fail(const u9i_tiering *t, bool far, const char *name, int sys, const char *what, u9_fault *fault);
+
+/* Reads the segments [from, to) as they are here, and tells what is damaged of them, and missing up to the one of number `to`. */
+U9_MUST_CHECK u9_err u9i_tiering_look(u9i_tiering *t, uint64_t from, uint64_t to, u9_fault *fault);
 
 /* Segment i of the catalog comes to stand at the place, is verified, and is in t->list. */
 U9_MUST_CHECK u9_err u9i_tiering_copy(u9i_tiering *t, size_t i, u9_fault *fault);

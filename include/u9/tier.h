@@ -33,6 +33,7 @@ typedef struct u9_tier_options {
     int dry_run;         /* not 0: nothing is copied or dropped, it is only told what would be copied */
     int (*on_progress)(void *ctx, const u9_tiered *so_far); /* after each segment; NULL: none. Not 0: stops there */
     void *ctx;
+    u9_damage_fn *on_damage; /* told of each damage in what is copied, and of what is missing between; may be NULL */
 } u9_tier_options;
 
 /* What was done, or would be. */
@@ -47,11 +48,13 @@ struct u9_tiered {
     uint64_t left, left_bytes; /* to be copied still; 0 at the end */
     uint64_t dropped;      /* segments that were dropped here, */
     uint64_t dropped_bytes;
+    uint64_t damages; /* places in what was copied, which the copy has as well, */
+    uint64_t lost;    /*   and records lost by them, as far as that is known */
 };
 
 /*
  * Copies all segments of the log at `path` that are complete (sealed, or closed and gone on behind) and that the place has
- * not, the lowest first; verifies each; says so at the place, then here; then drops, if it is to, what the place has. One
+ * not, the lowest first, damaged ones as they are, and tells of that; verifies each copy; says so at the place, then here; then drops, if it is to, what the place has. One
  * that was closed, not sealed, has no index in itself: it gets one beside it (u9/index.h), which goes with it.
  * Interrupted anywhere, it goes on when called again. The log may be written meanwhile, by another handle or process; to
  * drop, it is opened for writing.

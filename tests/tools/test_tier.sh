@@ -135,7 +135,36 @@ loses() {
     claim 'for S3 a library is needed' says 's3://bucket/log: segments in S3 need libu9-s3, .*\(Debian: libu9-s3-0\)'
 }
 
+# What is damaged goes as it is, and is told; a log that was put back is not mixed with what is there.
+harmed() {
+    make bad
+    cp -R bad older
+    harm bad/0000000000000002.u9 '[0-9]\{4\}' 100
+    run "$u9" tier bad --to bad.far
+    claim 'a damaged segment is told' test "$status" -eq 3
+    claim 'as is where it stands' says 'bad/0000000000000002.u9 .*CORRUPT: hash: .* lost'
+    claim 'and what that means for the copy' says '1 damaged place as in the log, .* records lost'
+    rm -r bad && mv older bad
+    seq 10 | "$u9" append bad --segment-size 64K 2>append.err
+    run "$u9" tier bad --to bad.far --verify
+    claim 'a better one here takes no place by itself' test "$status" -eq 1
+    claim 'but what to do is told' says 'check both with u9fsck'
+    rm bad.far/0000000000000002.u9
+    run "$u9" tier bad --to bad.far --verify
+    claim 'it comes anew then' same "$status $("$u9" cat bad.far 2>&1 | head -n 9000 | cksum)" "0 $(seq 9000 | cksum)"
+    cp -R bad.far far.then
+    cp -R bad older
+    make bad
+    run "$u9" tier bad --to bad.far
+    claim 'what was sealed since goes' test "$status" -eq 0
+    rm -r bad && mv older bad
+    run "$u9" tier bad --keep 64K
+    claim 'a log that was put back drops nothing' test "$status" -eq 1
+    claim 'and is told to be older' says 'it is an older state'
+}
+
 fills
+harmed
 stays
 writes_meanwhile
 trims

@@ -1046,6 +1046,33 @@ START_TEST(where_the_place_has_nothing_of_what_was_dropped_here_nothing_is_done)
 }
 END_TEST
 
+static void count_damage(void *ctx, const u9_damage *d)
+{
+    *(unsigned *)ctx += d->verdict >= U9_V_UNKNOWN && d->path != NULL;
+}
+
+START_TEST(what_goes_damaged_is_told) /* [TR-3] */
+{
+    unsigned told = 0;
+    make_row_of_segments(at("log"));
+    flip_bit(segment_path(at("log"), 2), 3 * BLOCK, 3);
+    drop_file(segment_path(at("log"), 4));
+    u9_tier_options what = to_far();
+    what.on_damage = count_damage;
+    what.ctx = &told;
+    tier_with(what);
+    ck_assert_uint_eq(told, 2); /* one is missing */
+    ck_assert_uint_eq(done.damages, 2);
+    ck_assert_uint_gt(done.lost, 0);
+    tier_with(what); /* of what is there it is not told again, but of what cannot go for what is missing behind it */
+    ck_assert_uint_eq(done.damages, 1);
+    what.size = offsetof(u9_tier_options, on_damage); /* of a host that knows of no such thing */
+    done = (u9_tiered){.size = offsetof(u9_tiered, damages), .damages = 7};
+    ck_assert_int_eq(u9_tier(at("log"), &what, &done, &fault), U9_OK);
+    ck_assert_uint_eq(done.damages, 7);
+}
+END_TEST
+
 /* Compares what is there, and drops what may go; or makes nothing of it. */
 static u9_tier_options verifying(bool dry)
 {
@@ -1189,6 +1216,7 @@ Suite *suite_tier(void)
     tcase_add_test(t, a_copy_that_went_on_is_refused_as_a_fork);
     tcase_add_test(t, where_the_place_has_nothing_of_what_was_dropped_here_nothing_is_done);
     tcase_add_test(t, copies_are_compared_if_asked);
+    tcase_add_test(t, what_goes_damaged_is_told);
     tcase_add_loop_test(t, a_log_that_was_put_back_takes_nothing_over_and_drops_nothing, 0, 16);
     tcase_add_test(t, who_asks_wrongly_is_refused);
     tcase_add_test(t, what_the_place_keeps_otherwise_is_not_dropped_here);

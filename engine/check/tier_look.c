@@ -1,0 +1,42 @@
+/*
+ * engine/check/tier_look.c: see tiering.h: what is damaged of what goes to the place is told; it goes as it is. [TR-3]
+ */
+#include "engine/check/damage_sum.h"
+#include "engine/check/tiering.h"
+
+#include "engine/read/reader.h"
+
+/* The first segment of the catalog with this number or a higher one. */
+static size_t find_from(const u9i_catalog *c, uint64_t number)
+{
+    size_t i = 0;
+    while (i < c->count && u9i_catalog_facts(c, i)->number < number) i++;
+    return i;
+}
+
+static u9_err read_range(u9i_tiering *t, u9i_reader *r, size_t end, u9_fault *fault)
+{
+    u9_verdict worst = U9_V_CLEAN;
+    u9i_step step = U9I_STEP_DAMAGE;
+    u9_err err = U9_OK;
+    while ((err = u9i_reader_step(r, &step, fault)) == U9_OK && step != U9I_STEP_END && !(r->reading && r->index == end)) {
+        if (step != U9I_STEP_DAMAGE || r->damage.verdict < U9_V_UNKNOWN) continue;
+        u9i_damage_sum(&r->damage, &worst, &t->done.damages, &t->done.lost);
+        if (t->options->on_damage) t->options->on_damage(t->options->ctx, &r->damage);
+    }
+    return err;
+}
+
+u9_err u9i_tiering_look(u9i_tiering *t, uint64_t from, uint64_t to, u9_fault *fault)
+{
+    u9i_reader r; /* lists the log anew: a writer may have rolled or trimmed meanwhile */
+    u9_err err = u9i_reader_open(&r, &t->source, fault);
+    if (err != U9_OK) return err;
+    size_t first = find_from(r.catalog, from), end = find_from(r.catalog, to);
+    if (first < end && end < r.catalog->count) {
+        u9i_reader_segments(&r, first, end); /* the last one for what is missing in front of it */
+        err = read_range(t, &r, end, fault);
+    }
+    u9i_reader_release(&r);
+    return err;
+}
