@@ -15,6 +15,7 @@
 #include "engine/os/list.h"
 #include "engine/os/process.h"
 #include "engine/segment/probe.h"
+#include "engine/segment/promised.h"
 #include "format/base/bytes.h"
 #include "format/base/hash.h"
 #include "format/base/limits.h"
@@ -244,7 +245,7 @@ static const char *refusal_of(const u9i_change *p, u9i_dir *dir, const char *nam
     int err = u9i_file_open(dir, name, p->size > 0 && !linked ? U9I_OPEN_OWN : U9I_OPEN_WRITE, &file);
     if (err == -ELOOP && !linked) return "the file is a symbolic link: what it leads to would be changed";
     if (err != 0) return NULL; /* writing will say why */
-    err = u9i_file_lock(file);
+    err = linked ? u9i_file_lock(file) : u9i_wait_landed(file); /* by another name of it, a writer may be at work */
     u9i_file_close(file);
     return err == 0 ? NULL : "a writer is at work on this file";
 }
@@ -634,7 +635,7 @@ static int change_bytes(const u9i_changes *c, u9i_dir *dir, size_t i, const uint
     if (u9i_changes_trimmed(c, dir, &c->list[i])) return 0;
     int err = u9i_file_open(dir, c->list[i].name, c->linked ? U9I_OPEN_WRITE : U9I_OPEN_OWN, &file);
     if (err != 0) return err;
-    err = u9i_file_lock(file);
+    err = u9i_wait_landed(file);
     if (err == 0) err = write_change(&c->list[i], c->sizes[i], file, bytes);
     if (err == 0) err = u9i_file_sync_and_evict(file);
     u9i_file_close(file);

@@ -20,21 +20,6 @@ typedef struct search {
     char *relied; /* fills the name of the segment that the end is in; "" if there is none */
 } search;
 
-enum {
-    LATE_US = 10000000, /* how long a killed writer's last requests are waited for */
-    LATE_NAP_US = 1000
-};
-
-/* Takes the lock of a file whose writer is gone: only its last requests may still have it. [W-1] */
-static int wait_landed(u9i_file *file)
-{
-    uint64_t give_up_us = u9i_monotonic_us(file->env) + LATE_US;
-    int sys;
-    while ((sys = u9i_file_lock(file)) == -EWOULDBLOCK && u9i_monotonic_us(file->env) < give_up_us)
-        u9i_sleep_us(file->env, LATE_NAP_US);
-    return sys;
-}
-
 /* Makes sure of a file by what is known of the segment of this name: it need not be read again what that has promised. */
 static int make_sure(u9i_source *source, const char *name, u9i_file *file)
 {
@@ -59,7 +44,7 @@ static u9_err settle(u9i_source *source, const char *name, u9_fault *fault)
     if (sys != 0)
         return u9i_fault(fault, U9_IO, U9I_AT(.path = source->path, .sys = -sys),
                          "cannot open segment %s for writing", name);
-    sys = wait_landed(file); /* nothing comes after: the directory is locked [W-3] */
+    sys = u9i_wait_landed(file); /* nothing comes after: the directory is locked [W-3] */
     if (sys == 0) sys = make_sure(source, name, file);
     u9i_file_close(file);
     if (sys == 0) return U9_OK;
@@ -76,7 +61,7 @@ static u9_err settle_mark(u9i_source *source, u9_fault *fault)
     u9i_file *file;
     int sys = u9i_file_open(source->dir, u9i_mark_name, U9I_OPEN_READ, &file);
     if (sys != 0) return U9_OK; /* it is made, or refused, where it is needed */
-    sys = wait_landed(file);
+    sys = u9i_wait_landed(file);
     u9i_file_close(file);
     if (sys != -EWOULDBLOCK) return U9_OK;
     return u9i_fault(fault, U9_LOCKED, U9I_AT(.path = source->path, .rule = "W-1"),

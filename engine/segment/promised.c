@@ -3,6 +3,8 @@
  */
 #include "engine/segment/promised.h"
 
+#include <errno.h>
+
 /*
  * Bytes in front of the end of what was written: these are looked at first; behind space that is not known to be
  * reserved FARTHER times as many, and so on, up to FAR: a writer syncs more often [W-5].
@@ -60,4 +62,14 @@ int u9i_make_sure(const u9i_facts *facts, u9i_file *file, u9i_windows *windows)
     uint64_t end = known ? u9i_written_end(file, size) : 0;
     if (known) from = promised_end(facts, file, size, end, windows);
     return u9i_file_sync_and_evict_from(file, from);
+}
+
+int u9i_wait_landed(u9i_file *file)
+{
+    enum { LATE_US = 10000000, NAP_US = 1000 };
+    uint64_t give_up_us = u9i_monotonic_us(file->env) + LATE_US;
+    int sys;
+    while ((sys = u9i_file_lock(file)) == -EWOULDBLOCK && u9i_monotonic_us(file->env) < give_up_us)
+        u9i_sleep_us(file->env, NAP_US);
+    return sys;
 }

@@ -15,6 +15,12 @@
 int u9i_make_sure(const u9i_facts *facts, u9i_file *file, u9i_windows *windows);
 
 /*
+ * Takes the lock of a file whose writer is gone: only its last requests may still have it, which are waited for, 10 s at most.
+ * 0, -EWOULDBLOCK, or another negative errno. [W-1]
+ */
+int u9i_wait_landed(u9i_file *file);
+
+/*
  * Where what was written to a file of `size` bytes that nobody writes ends, or up to a MiB behind that; `size` where the file
  * system does not tell.
  */

@@ -681,7 +681,7 @@ unknown_kind() {
     rm kindless/.mark
     file=$(segment kindless 1)
     truncate -s -4096 "$file"
-    printf x | dd of="$file" bs=1 seek=100 conv=notrunc status=none
+    printf xxxx | dd of="$file" bs=1 seek=100 conv=notrunc status=none
     "$u9" cat --keys kindless >out 2>err
     claim 'keys of an unknown kind are shown' same "$(cut -f 1 out | tr '\n' ' ')" '6f6e65 74776f '
     for key in 6f6e65 74776f; do

@@ -59,7 +59,7 @@ ends 0 'no index: it has another owner or other permissions' 'a file of other pe
 ends 0 'index made now' 'but made again' "$u9" index log
 claim 'with those of the segment' same "$(stat -c %a "$index")" 640
 
-printf 'X' | dd of="$index" bs=1 seek=4200 conv=notrunc 2>/dev/null
+printf 'XXXX' | dd of="$index" bs=1 seek=4200 conv=notrunc 2>/dev/null
 ends 0 '^59990$' 'a damaged one changes no answer' "$u9" get log "$key"
 ends 3 '\(page\.place: no frame stands where a page' 'and is said to be one, and by which clause' "$u9" index --check log
 cp "$(find log -name '*.u9' | sort | head -n 1)" "$index"

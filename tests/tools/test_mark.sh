@@ -129,12 +129,12 @@ copies() {
         fine none 'and the next writer makes one there'
     done
     cp -R log slots
-    printf 'x' | dd of=slots/.mark bs=1 seek=100 conv=notrunc status=none
+    printf 'xxxx' | dd of=slots/.mark bs=1 seek=100 conv=notrunc status=none
     run "$fsck" slots
     claim 'one bad slot is a note' test "$status $(grep -c '^note: .*\.mark \[0,4096)' out)" = '0 1'
     claim 'that says which clause refuses it' grep -q '(slot\.[a-z]*: ' out
     claim 'as JSON does' test "$("$fsck" --json slots | grep -c '"clause": *"slot\.')" -eq 1
-    printf 'x' | dd of=slots/.mark bs=1 seek=4300 conv=notrunc status=none
+    printf 'xxxx' | dd of=slots/.mark bs=1 seek=4300 conv=notrunc status=none
     run "$fsck" slots
     claim 'two are UNKNOWN, and no record is lost' \
         test "$status $(grep -c 'UNKNOWN: mark: .*; no record is lost' out)" = '4 2'

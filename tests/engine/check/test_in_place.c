@@ -627,6 +627,39 @@ START_TEST(who_has_the_log_while_indexes_are_made_is_left_in_peace)
 }
 END_TEST
 
+/* [U-3] [W-1] What a killed repair has under way keeps the file's lock until it has landed. */
+START_TEST(the_last_writes_of_a_killed_repair_are_waited_for)
+{
+    unsigned nth = 1, waited = 0;
+    for (;; nth++) {
+        u9_fault fault;
+        u9_repair_report r;
+        size_t size, left;
+        sim_begin(nth);
+        sim_make_dir(at(""));
+        make_log(at("log"));
+        break_magic(at("log"));
+        uint8_t *damaged = read_file(segment_path(at("log"), 1), &size);
+        sim_set_order(SIM_LATE);
+        sim_kill_at_write(nth);
+        (void)!run_repair(at("log"), (u9_repair_options){.all = 1}, &r, NULL);
+        bool killed = sim_killed();
+        waited += sim_late_writes() > 0;
+        sim_land(5000);
+        u9_err err = killed ? u9_undo(at("log"), sim_io(), 0, NULL, &fault) : U9_OK;
+        ck_assert_msg(err == U9_OK || err == U9_ABSENT, "write %u: %s", nth, fault.text);
+        sim_land(0);
+        uint8_t *now = read_file(segment_path(at("log"), 1), &left);
+        ck_assert(!killed || (left == size && memcmp(now, damaged, size) == 0));
+        free(now);
+        free(damaged);
+        if (!killed) break;
+    }
+    ck_assert_uint_gt(waited, 0);
+    ck_assert_uint_gt(nth, 2);
+}
+END_TEST
+
 START_TEST(a_log_that_somebody_writes_to_is_left_alone)
 {
     u9_repair_report r;
@@ -1416,6 +1449,7 @@ Suite *suite_in_place(void)
     tcase_add_test(c, a_search_that_is_told_to_stop_changes_nothing);
     tcase_add_test(c, a_search_that_takes_too_long_is_given_up);
     tcase_add_test(c, who_has_the_log_while_indexes_are_made_is_left_in_peace);
+    tcase_add_test(c, the_last_writes_of_a_killed_repair_are_waited_for);
     tcase_add_test(c, a_log_that_somebody_writes_to_is_left_alone);
     tcase_add_test(c, the_header_of_an_index_frame_comes_back);
     tcase_add_test(c, what_is_damaged_behind_a_named_end_takes_one_repair);
