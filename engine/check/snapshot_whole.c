@@ -27,19 +27,22 @@ static bool shows_chain(u9i_window *w, uint64_t begin, uint64_t end, uint64_t bo
     return at.offset == end;
 }
 
-/* True if the snapshot has it. What cannot be read there is not proven there. */
-static bool has_whole(u9i_snapshot *s, u9i_window *w, const u9i_facts *f, const u9_damage *d)
+/* *whole: the snapshot has it. 0, or a negative errno: it could not be read, so nothing is known. */
+static int look_for_whole(u9i_snapshot *s, u9i_window *w, const u9i_facts *f, const u9_damage *d, bool *whole)
 {
     u9i_file *file;
     u9i_stamp stamp;
-    if (u9i_dir_stat(s->dir, f->name, &stamp) != 0 || u9i_file_open(s->dir, f->name, U9I_OPEN_READ, &file) != 0)
-        return false;
+    int sys = u9i_dir_stat(s->dir, f->name, &stamp);
+    if (sys == 0) sys = u9i_file_open(s->dir, f->name, U9I_OPEN_READ, &file);
+    *whole = false;
+    if (sys != 0) return sys == -ENOENT ? 0 : sys;
     const u9i_snapshot_state *state = u9i_snapshot_state_of(&s->note, u9i_segment_number(f->name), stamp.size);
     u9i_window_turn(w, file, &f->secret);
-    bool proven = shows_chain(w, d->begin, d->end, state ? state->offset : stamp.size);
+    *whole = shows_chain(w, d->begin, d->end, state ? state->offset : stamp.size);
+    if (!*whole) sys = w->unread.end > 0 ? -w->unread_sys : -w->sys;
     u9i_window_turn(w, NULL, NULL);
     u9i_file_close(file);
-    return proven;
+    return sys;
 }
 
 static u9_err note_whole(u9i_snapshot *s, size_t index, const u9_damage *d, u9_fault *fault)
@@ -58,7 +61,9 @@ u9_err u9i_snapshot_find_whole(u9i_snapshot *s, size_t index, const u9_damage *d
     if (s->partial || d->verdict < U9_V_UNKNOWN || d->segment != f->number || d->begin >= d->end) return U9_OK;
     if (u9i_windows_lend(&s->source->windows, &w) != U9_OK)
         return u9i_snapshot_fail(s, -ENOMEM, "read what the snapshot has", fault);
-    bool whole = has_whole(s, w, f, d);
+    bool whole;
+    int sys = look_for_whole(s, w, f, d, &whole);
     u9i_windows_return(&s->source->windows, w);
+    if (sys != 0) return u9i_snapshot_fail(s, sys, "read what it has whole, perhaps, of what is damaged in the log", fault);
     return whole ? note_whole(s, index, d, fault) : U9_OK;
 }

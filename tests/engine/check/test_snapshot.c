@@ -786,6 +786,26 @@ START_TEST(what_the_log_has_lost_by_the_time_it_rolled_stays_in_the_snapshot) /*
 }
 END_TEST
 
+START_TEST(what_the_snapshot_has_and_cannot_read_now_is_not_replaced) /* */
+{
+    u9_fault fault;
+    u9_snapshot_report r;
+    u9_log *w = open_writer(at("log"), NULL);
+    append_many(w, "a", 20, 1);
+    snapshot_on(w, at("snap"));
+    spoil_frames(named("log", 1), 3, 5);
+    append_many(w, "b", 5, 1);
+    sim_spoil(named("snap", 1), 0, file_size(named("snap", 1)), EIO, 0);
+    ck_assert_int_eq(try_snapshot(w, at("snap"), (u9_snapshot_options){0}, &r, &fault), U9_IO);
+    ck_assert_int_eq(fault.sys, EIO);
+    sim_clear();
+    expect_snapshot(at("snap"), 0, 20);
+    ck_assert_uint_eq(snapshot_on(w, at("snap")).whole, 1);
+    close_log(w);
+    expect_whole(at("snap"), 25);
+}
+END_TEST
+
 START_TEST(what_is_new_and_damaged_is_not_whole_anywhere) /* */
 {
     u9_log *w = open_rolling(at("log"));
@@ -1176,6 +1196,7 @@ Suite *suite_snapshot(void)
     tcase_add_loop_test(t, what_the_log_has_lost_of_its_last_segment_stays_in_the_snapshot, 0,
                         (int)(sizeof spoiled / sizeof *spoiled));
     tcase_add_test(t, what_the_log_has_lost_by_the_time_it_rolled_stays_in_the_snapshot);
+    tcase_add_test(t, what_the_snapshot_has_and_cannot_read_now_is_not_replaced);
     tcase_add_test(t, what_is_new_and_damaged_is_not_whole_anywhere);
     tcase_add_test(t, what_could_not_be_read_once_is_damaged_until_all_is_read_again);
     tcase_add_test(t, what_is_not_proven_in_the_snapshot_is_taken_from_the_log);
