@@ -380,7 +380,7 @@ static u9_err fail_segment(const u9i_snapshot *s, const u9i_facts *f, int sys, b
     if (unread) u9i_source_path(s->source, f->name, path, sizeof path);
     else snprintf(path, sizeof path, "%s/%s", s->partial ? s->partial : s->path, f->name);
     return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .segment = f->number, .sys = -sys),
-                     unread ? "cannot read the segment for the snapshot" : "cannot write this file of the snapshot");
+                     unread ? "cannot read the segment for the snapshot" : "cannot make this file of the snapshot");
 }
 
 /* A segment that is not copied aside gets its place. */

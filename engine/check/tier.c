@@ -1,8 +1,8 @@
 /*
  * engine/check/tier.c: sealed segments go to another place: u9_tier. [TR-1] [TR-3] [TR-4]
  *
- *     compare with the list -> look what is damaged -> indexes beside those that have none -> each that is not there: copy, read back
- *     -> the mark there -> the list there -> the list here
+ *     compare with the lists -> look what is damaged -> indexes beside those that have none
+ *     -> each that is not there: copy, read back -> the mark there -> the list there -> the list here
  *     -> drop by trim
  *
  * Each step is durable before the next. What a run that was interrupted left at the place is a segment that is whole, and
@@ -76,7 +76,7 @@ static u9_err add_lacking(u9i_tiering *t, u9i_tier_list *from, u9_fault *fault)
 
 static u9_err choose_place(u9i_tiering *t, const u9i_tier_list *own, u9_fault *fault)
 {
-    const char *asked = t->options->to, *has = own->place;
+    const char *asked = t->options.to, *has = own->place;
     const char *wrong = NULL;
     if (asked == NULL && has == NULL) wrong = "where are its segments to go? It has no place yet, and none is given";
     else if (asked && asked[0] == 0) wrong = "the place is empty";
@@ -112,8 +112,8 @@ static u9_err open_tier_place(u9i_tiering *t, u9_fault *fault)
     const char *in = t->place;
     u9_err err = u9i_env_of_place(t->source.dir->env, &in, &env, fault);
     if (err != U9_OK) return err;
-    int sys = u9i_dir_open(env, in, !t->options->dry_run, &t->far);
-    if (sys == -ENOENT && t->options->dry_run) return U9_OK;
+    int sys = u9i_dir_open(env, in, !t->options.dry_run, &t->far);
+    if (sys == -ENOENT && t->options.dry_run) return U9_OK;
     if (sys != 0) t->far = NULL;
     return sys ? u9i_fault(fault, U9_IO, U9I_AT(.path = t->place, .sys = -sys), "cannot open the place") : check_place(t, fault);
 }
@@ -148,14 +148,14 @@ static u9_err open_tiering(u9i_tiering *t, const char *path, u9_fault *fault)
     u9i_env *env;
     u9i_tier_list own;
     bool damaged;
-    u9_err err = u9i_env_of(t->options->io, &path, &env, fault);
+    u9_err err = u9i_env_of(t->options.io, &path, &env, fault);
     if (err != U9_OK) return err;
     err = u9i_source_open(&t->source, env, path, false, fault);
     if (err != U9_OK) return err;
     t->opened = true;
     if (t->source.dir->single[0])
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "this is one file, not a log, which is a directory");
-    if (!t->options->dry_run) err = open_lock(t, fault);
+    if (!t->options.dry_run) err = open_lock(t, fault);
     if (err == U9_OK) err = u9i_source_catalog(&t->source, &t->catalog, fault);
     if (err != U9_OK) return err;
     if (t->catalog->count == 0)
@@ -260,7 +260,7 @@ static u9_err wants_copy(u9i_tiering *t, size_t i, bool *wants, u9_fault *fault)
     const u9i_tiered *s = u9i_tier_list_find(&t->list, f->number);
     int sys = 0;
     *wants = is_ready(t, i) && !stands_there(t, s, &sys);
-    if (sys == 0 && is_ready(t, i) && !*wants && t->options->verify) {
+    if (sys == 0 && is_ready(t, i) && !*wants && t->options.verify) {
         bool same;
         u9_err err = u9i_tiering_compare(t, i, s, &same, fault);
         *wants = !same;
@@ -328,7 +328,7 @@ static u9_err copy_one(u9i_tiering *t, size_t i, u9_fault *fault)
     d->left--;
     d->left_bytes -= size;
     sum_up(t);
-    if (t->options->on_progress && t->options->on_progress(t->options->ctx, d) != 0)
+    if (t->options.on_progress && t->options.on_progress(t->options.ctx, d) != 0)
         return u9i_fault(fault, U9_STATE, U9I_AT(.path = t->source.path), "stopped as asked");
     return d->segments % TELL_EVERY == 0 ? tell_lists(t, fault) : U9_OK;
 }
@@ -339,7 +339,7 @@ static u9_err copy_one(u9i_tiering *t, size_t i, u9_fault *fault)
  */
 static void index_closed(const u9i_tiering *t, const char *path, const bool *wanted)
 {
-    const u9_index_options options = {.size = sizeof options, .io = t->options->io};
+    const u9_index_options options = {.size = sizeof options, .io = t->options.io};
     u9_index_report made = {.size = sizeof made};
     bool lacks = false;
     for (size_t i = 0; i < t->catalog->count; i++) lacks |= wanted[i] && !u9i_segment_sealed(t->catalog->segments[i]);
@@ -356,12 +356,12 @@ static u9_err copy_all(u9i_tiering *t, const char *path, u9_fault *fault)
     if (wanted == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
     t->last = find_last_complete(t->catalog);
     err = count_left(t, wanted, fault);
-    if (err == U9_OK && !t->options->dry_run) err = look_at_wanted(t, wanted, fault);
-    if (err == U9_OK && !t->options->dry_run) index_closed(t, path, wanted);
-    for (size_t i = 0; i < t->catalog->count && err == U9_OK && !t->options->dry_run; i++)
+    if (err == U9_OK && !t->options.dry_run) err = look_at_wanted(t, wanted, fault);
+    if (err == U9_OK && !t->options.dry_run) index_closed(t, path, wanted);
+    for (size_t i = 0; i < t->catalog->count && err == U9_OK && !t->options.dry_run; i++)
         if (wanted[i]) err = copy_one(t, i, fault);
     free(wanted);
-    if (t->options->dry_run) return err;
+    if (t->options.dry_run) return err;
     u9_err told = tell_lists(t, err == U9_OK ? fault : &why); /* also of what was copied before it failed */
     return err == U9_OK ? told : err;
 }
@@ -371,7 +371,7 @@ static u9_err copy_all(u9i_tiering *t, const char *path, u9_fault *fault)
 static u9_err drop_from(u9i_tiering *t, u9_log *log, u9_fault *fault)
 {
     u9_trimmed gone = {.size = sizeof gone};
-    u9i_limits asked = {.keep_bytes = t->options->keep_bytes, .before_us = t->options->before_us};
+    u9i_limits asked = {.keep_bytes = t->options.keep_bytes, .before_us = t->options.before_us};
     u9_err err = u9i_log_trim(log, asked, false, &gone, fault);
     if (err == U9_OK) t->done.dropped = gone.segments;
     if (err == U9_OK) t->done.dropped_bytes = gone.bytes;
@@ -380,7 +380,7 @@ static u9_err drop_from(u9i_tiering *t, u9_log *log, u9_fault *fault)
 
 static u9_err drop_here(u9i_tiering *t, const char *path, u9_fault *fault)
 {
-    const u9_options writing = {.size = sizeof writing, .mode = U9_WRITE, .io = t->options->io};
+    const u9_options writing = {.size = sizeof writing, .mode = U9_WRITE, .io = t->options.io};
     u9_log *log;
     u9_fault why;
     u9_err err = u9_log_open(path, &writing, &log, fault);
@@ -416,8 +416,7 @@ u9_err u9_tier(const char *path, const u9_tier_options *options, u9_tiered *out,
     u9_err err = check_tier(path, options, out, fault);
     if (err != U9_OK) return err;
     u9i_tiering t = {.done.size = out->size, .newest = U9I_NOT_THERE};
-    memcpy(&t.own, options, options->size);
-    t.options = &t.own;
+    memcpy(&t.options, options, options->size);
     err = open_tiering(&t, path, fault);
     if (err == U9_OK) {
         sum_up(&t);

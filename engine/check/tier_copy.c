@@ -198,7 +198,7 @@ static uint64_t read_back_from(const moving *m)
 {
     const u9i_facts *f = m->facts;
     uint64_t end = f->has_end ? f->end_frame.offset : f->size > 0 ? f->size - 1 : 0;
-    return m->t->options->verify ? 0 : end / U9I_BLOCK * U9I_BLOCK;
+    return m->t->options.verify ? 0 : end / U9I_BLOCK * U9I_BLOCK;
 }
 
 static int move_bytes(moving *m, bool *found, uint8_t sha[U9I_HASH_SIZE])

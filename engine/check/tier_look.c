@@ -22,7 +22,7 @@ static u9_err read_range(u9i_tiering *t, u9i_reader *r, size_t end, u9_fault *fa
     while ((err = u9i_reader_step(r, &step, fault)) == U9_OK && step != U9I_STEP_END && !(r->reading && r->index == end)) {
         if (step != U9I_STEP_DAMAGE || r->damage.verdict < U9_V_UNKNOWN) continue;
         u9i_damage_sum(&r->damage, &worst, &t->done.damages, &t->done.lost);
-        if (t->options->on_damage) t->options->on_damage(t->options->ctx, &r->damage);
+        if (t->options.on_damage) t->options.on_damage(t->options.ctx, &r->damage);
     }
     return err;
 }

@@ -14,8 +14,7 @@
 #include <u9/tier.h>
 
 typedef struct u9i_tiering {
-    const u9_tier_options *options; /* borrows */
-    u9_tier_options own;            /* what they point to */
+    u9_tier_options options;        /* what they point to is borrowed */
     u9i_source source;              /* of the log as it stands here alone */
     bool opened;                    /* that is open */
     u9i_catalog *catalog;

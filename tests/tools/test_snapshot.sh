@@ -136,7 +136,7 @@ full() {
 }
 
 no_room() {
-    ends 4 '^u9 snapshot: small\.partial/[0-9]{16}\.u9: cannot write this file of the snapshot: File too large' \
+    ends 4 '^u9 snapshot: small\.partial/[0-9]{16}\.u9: cannot make this file of the snapshot: File too large' \
         'a disk that is full is told of the snapshot' full 16 "$u9" snapshot --copy log small
     claim 'and nothing is said against the log' eval '! grep -q "^u9 snapshot: log/\|salvage" both && grep -q "^u9 snapshot: log was only read" both'
     ends 4 '^u9 merge: lone\.partial: .*: File too large' 'as it is of a merge' full 16 "$u9" merge lone log

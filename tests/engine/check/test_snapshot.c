@@ -786,14 +786,21 @@ START_TEST(what_the_log_has_lost_by_the_time_it_rolled_stays_in_the_snapshot) /*
 }
 END_TEST
 
-START_TEST(what_the_snapshot_has_and_cannot_read_now_is_not_replaced) /* */
+/* A log of 20 frames, and its writer; since its snapshot some are damaged in it. */
+static u9_log *open_spoiled_since(void)
 {
-    u9_fault fault;
-    u9_snapshot_report r;
     u9_log *w = open_writer(at("log"), NULL);
     append_many(w, "a", 20, 1);
     snapshot_on(w, at("snap"));
     spoil_frames(named("log", 1), 3, 5);
+    return w;
+}
+
+START_TEST(what_the_snapshot_has_and_cannot_read_now_is_not_replaced) /* */
+{
+    u9_fault fault;
+    u9_snapshot_report r;
+    u9_log *w = open_spoiled_since();
     append_many(w, "b", 5, 1);
     sim_spoil(named("snap", 1), 0, file_size(named("snap", 1)), EIO, 0);
     ck_assert_int_eq(try_snapshot(w, at("snap"), (u9_snapshot_options){0}, &r, &fault), U9_IO);
@@ -842,10 +849,7 @@ END_TEST
 
 START_TEST(what_is_not_proven_in_the_snapshot_is_taken_from_the_log) /* */
 {
-    u9_log *w = open_writer(at("log"), NULL);
-    append_many(w, "a", 20, 1);
-    snapshot_on(w, at("snap"));
-    spoil_frames(named("log", 1), 3, 5);
+    u9_log *w = open_spoiled_since();
     spoil_frames(named("log", 1), 9, 10);
     spoil_frames(named("snap", 1), 4, 4);   /* so this place is lost in both, */
     spoil_frames(named("snap", 1), 14, 15); /*   and this one is not in the log */
