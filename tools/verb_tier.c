@@ -53,7 +53,7 @@ static void put_result(const struct tier *t)
     if (d->dropped > 0)
         printf("; dropped %" PRIu64 " here, %s", d->dropped, tool_bytes_text(d->dropped_bytes, bytes));
     printf("; the place has %" PRIu64 ", %s", d->there, tool_bytes_text(d->there_bytes, there));
-    if (d->there > 0) printf(", all records below %" PRIu64, d->next_ordinal);
+    if (d->next_ordinal > 0) printf(", all records below %" PRIu64, d->next_ordinal);
     if (d->damages > 0) printf("; %" PRIu64 " damaged place%s as in the log, %s", d->damages, tool_plural(d->damages),
                                tool_losses_text(&t->losses, lost));
     putchar('\n');

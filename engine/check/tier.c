@@ -176,6 +176,7 @@ static void close_tiering(u9i_tiering *t)
     if (t->lock) u9i_file_close(t->lock);
     if (t->opened) u9i_source_close(&t->source);
     u9i_tier_list_free(&t->list);
+    free(t->steps);
     free(t->place);
 }
 
@@ -253,28 +254,24 @@ static u9_err find_dropped(u9i_tiering *t, u9_fault *fault)
     return U9_OK;
 }
 
-/* True if segment i is to be copied. */
-static u9_err wants_copy(u9i_tiering *t, size_t i, bool *wants, u9_fault *fault)
+/* Whether segment i is to be copied. A copy of what was damaged is compared by the list, others if that is asked for. */
+static u9_err plan_step(u9i_tiering *t, size_t i, u9_fault *fault)
 {
     const u9i_facts *f = u9i_catalog_facts(t->catalog, i);
     const u9i_tiered *s = u9i_tier_list_find(&t->list, f->number);
     int sys = 0;
-    *wants = is_ready(t, i) && !stands_there(t, s, &sys);
-    if (sys == 0 && is_ready(t, i) && !*wants && t->options.verify) {
-        bool same;
-        u9_err err = u9i_tiering_compare(t, i, s, &same, fault);
-        *wants = !same;
-        return err;
-    }
-    return sys ? u9i_tiering_fail(t, true, f->name, sys, "cannot look whether it is there", fault) : U9_OK;
+    bool there = stands_there(t, s, &sys);
+    if (sys != 0) return u9i_tiering_fail(t, true, f->name, sys, "cannot look whether it is there", fault);
+    t->steps[i].wanted = is_ready(t, i) && !there;
+    return is_ready(t, i) && there && (t->options.verify || s->damaged) ? u9i_tiering_compare(t, i, s, fault) : U9_OK;
 }
 
-static u9_err count_left(u9i_tiering *t, bool *wanted, u9_fault *fault)
+static u9_err plan_steps(u9i_tiering *t, u9_fault *fault)
 {
     u9_err err = U9_OK;
     for (size_t i = 0; i < t->catalog->count && err == U9_OK; i++) {
-        err = wants_copy(t, i, &wanted[i], fault);
-        if (!wanted[i]) continue;
+        err = plan_step(t, i, fault);
+        if (err != U9_OK || !t->steps[i].wanted) continue;
         t->done.left++;
         t->done.left_bytes += u9i_catalog_facts(t->catalog, i)->size;
     }
@@ -282,25 +279,69 @@ static u9_err count_left(u9i_tiering *t, bool *wanted, u9_fault *fault)
 }
 
 /* From the first one on that goes, or cannot, as what is behind it is missing. */
-static u9_err look_at_wanted(u9i_tiering *t, const bool *wanted, u9_fault *fault)
+static u9_err look_at_wanted(u9i_tiering *t, u9_fault *fault)
 {
     size_t first = U9I_NOT_THERE, newest = U9I_NOT_THERE;
     for (size_t i = 0; i < t->catalog->count; i++) {
         if (!u9i_facts_on_row(u9i_catalog_facts(t->catalog, i))) continue;
-        if (first == U9I_NOT_THERE && (wanted[i] || !is_ready(t, i))) first = i;
+        if (first == U9I_NOT_THERE && (t->steps[i].wanted || !is_ready(t, i))) first = i;
         newest = i;
     }
     if (first == newest) return U9_OK; /* none, or the one that may change */
     return u9i_tiering_look(t, u9i_catalog_facts(t->catalog, first)->number, u9i_catalog_facts(t->catalog, newest)->number, fault);
 }
 
+/* One that is whole here takes the place of what was copied; of two damaged ones nobody knows which is the better. [TR-4] */
+static u9_err refuse_altered(const u9i_tiering *t, u9_fault *fault)
+{
+    for (size_t i = 0; i < t->catalog->count; i++) {
+        const u9i_facts *f = u9i_catalog_facts(t->catalog, i);
+        if (t->steps[i].altered && t->steps[i].damaged)
+            return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = t->place, .segment = f->number, .rule = "TR-4"),
+                             "its copy differs from segment %llu here, which is damaged and is not what was copied: check both with "
+                             "u9fsck, and put the better one in the place of the other; nothing was copied or dropped", (unsigned long long)f->number);
+    }
+    return U9_OK;
+}
+
+/* Of what comes anew both lists say that the copy is worth nothing, so that nobody drops it here meanwhile. [TR-3] */
+static u9_err give_up_copies(u9i_tiering *t, u9_fault *fault)
+{
+    bool any = false;
+    for (size_t i = 0, k = 0; i < t->catalog->count; i++) {
+        while (k < t->list.count && t->list.segments[k].number < u9i_catalog_facts(t->catalog, i)->number) k++;
+        if (k == t->list.count) break;
+        u9i_tiered *s = &t->list.segments[k];
+        if (s->number != u9i_catalog_facts(t->catalog, i)->number || !t->steps[i].wanted || s->damaged) continue;
+        s->damaged = any = true; /* of one that is, H protects what is here */
+        memset(s->sha, 0, sizeof s->sha);
+    }
+    if (!any) return U9_OK;
+    t->untold = true;
+    u9_err err = u9i_tiering_put_list(t, true, fault);
+    return err == U9_OK ? u9i_tiering_put_list(t, false, fault) : err;
+}
+
+/* The lowest number of the row that is not at the place. */
+static uint64_t lowest_untiered(const u9i_tiering *t)
+{
+    for (size_t i = 0; i < t->catalog->count; i++) {
+        const u9i_facts *f = u9i_catalog_facts(t->catalog, i);
+        if (u9i_facts_on_row(f) && !u9i_tier_list_find(&t->list, f->number)) return f->number;
+    }
+    return U9_NOWHERE;
+}
+
 static void sum_up(u9i_tiering *t)
 {
     u9_tiered *d = &t->done;
+    uint64_t untiered = lowest_untiered(t);
     d->there = t->list.count;
-    d->there_bytes = 0;
-    for (size_t i = 0; i < t->list.count; i++) d->there_bytes += t->list.segments[i].size;
-    d->next_ordinal = t->list.count ? t->list.segments[t->list.count - 1].next : 0;
+    d->there_bytes = d->next_ordinal = 0;
+    for (size_t i = 0; i < t->list.count; i++) {
+        d->there_bytes += t->list.segments[i].size;
+        if (t->list.segments[i].number < untiered) d->next_ordinal = t->list.segments[i].next;
+    }
 }
 
 /* Copying */
@@ -337,33 +378,38 @@ static u9_err copy_one(u9i_tiering *t, size_t i, u9_fault *fault)
  * A segment that was closed, not sealed, has no index in itself, and no other reads all of it there for its first lookup: one
  * is made beside it here, and goes with it. Where none can be made, that is no failure: none is needed.
  */
-static void index_closed(const u9i_tiering *t, const char *path, const bool *wanted)
+static void index_closed(const u9i_tiering *t, const char *path)
 {
     const u9_index_options options = {.size = sizeof options, .io = t->options.io};
     u9_index_report made = {.size = sizeof made};
     bool lacks = false;
-    for (size_t i = 0; i < t->catalog->count; i++) lacks |= wanted[i] && !u9i_segment_sealed(t->catalog->segments[i]);
+    for (size_t i = 0; i < t->catalog->count; i++) lacks |= t->steps[i].wanted && !u9i_segment_sealed(t->catalog->segments[i]);
     if (lacks) (void)!u9_indexes_build(path, &options, &made, NULL);
+}
+
+static u9_err copy_wanted(u9i_tiering *t, const char *path, u9_fault *fault)
+{
+    u9_fault why;
+    u9_err err = look_at_wanted(t, fault);
+    if (err == U9_OK) err = refuse_altered(t, fault);
+    if (err == U9_OK) err = give_up_copies(t, fault);
+    if (err == U9_OK) index_closed(t, path);
+    for (size_t i = 0; i < t->catalog->count && err == U9_OK; i++)
+        if (t->steps[i].wanted) err = copy_one(t, i, fault);
+    u9_err told = tell_lists(t, err == U9_OK ? fault : &why); /* also of what was copied before it failed */
+    return err == U9_OK ? told : err;
 }
 
 static u9_err copy_all(u9i_tiering *t, const char *path, u9_fault *fault)
 {
-    u9_fault why;
     u9_err err = compare_lines(t, fault);
     if (err == U9_OK) err = find_dropped(t, fault);
     if (err != U9_OK) return err;
-    bool *wanted = calloc(t->catalog->count, sizeof *wanted);
-    if (wanted == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
+    t->steps = calloc(t->catalog->count, sizeof *t->steps);
+    if (t->steps == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
     t->last = find_last_complete(t->catalog);
-    err = count_left(t, wanted, fault);
-    if (err == U9_OK && !t->options.dry_run) err = look_at_wanted(t, wanted, fault);
-    if (err == U9_OK && !t->options.dry_run) index_closed(t, path, wanted);
-    for (size_t i = 0; i < t->catalog->count && err == U9_OK && !t->options.dry_run; i++)
-        if (wanted[i]) err = copy_one(t, i, fault);
-    free(wanted);
-    if (t->options.dry_run) return err;
-    u9_err told = tell_lists(t, err == U9_OK ? fault : &why); /* also of what was copied before it failed */
-    return err == U9_OK ? told : err;
+    err = plan_steps(t, fault);
+    return err == U9_OK && !t->options.dry_run ? copy_wanted(t, path, fault) : err;
 }
 
 /* Dropping */

@@ -98,7 +98,7 @@ static void hash_step(moving *m, const uint8_t *bytes, size_t n, uint8_t sha[U9I
     if (n < STEP) u9i_hasher_finish(&m->hasher, bytes + n / U9I_HASH_BLOCK * U9I_HASH_BLOCK, n % U9I_HASH_BLOCK, sha);
 }
 
-/* H of all of the file here; `to` NULL, or gets it. */
+/* All of the file here; its H. */
 static int copy_bytes_there(moving *m, u9i_file *to, u9i_queue *queue, uint8_t sha[U9I_HASH_SIZE])
 {
     u9i_hasher_init(&m->hasher);
@@ -109,7 +109,7 @@ static int copy_bytes_there(moving *m, u9i_file *to, u9i_queue *queue, uint8_t s
         int err = n ? u9i_read_exactly(m->from, at, m->here, n) : 0;
         if (err != 0) return err;
         hash_step(m, m->here, n, sha);
-        if (to == NULL || n == 0) continue;
+        if (n == 0) continue;
         memset(m->here + n, 0, whole - n);
         m->what = "cannot copy the segment to there";
         m->far = true;
@@ -156,11 +156,13 @@ static int compare_there(moving *m, uint64_t from)
 
 /*
  * What stands there is this segment, cut short or damaged: it begins with the same block, and so by the same secret, or
- * with nothing, as a run leaves it that was interrupted where the place has files. -EEXIST: it is something else.
+ * with nothing, as a run leaves it that was interrupted where the place has files; or it is what the list says was copied.
+ * -EEXIST: it is something else.
  */
 static int clear_remains(moving *m)
 {
     static const uint8_t zeros[U9I_BLOCK];
+    const u9i_tiered *listed = u9i_tier_list_find(&m->t->list, m->facts->number);
     u9i_file *file;
     uint64_t size = 0;
     int err = u9i_file_open(m->t->far, m->name, U9I_OPEN_READ, &file);
@@ -171,6 +173,7 @@ static int clear_remains(moving *m)
     if (err == 0 && n > 0) err = u9i_read_exactly(file, 0, m->there, n);
     bool ours = err == 0 && (memcmp(m->here, m->there, n) == 0 || memcmp(m->there, zeros, n) == 0);
     u9i_file_close(file);
+    if (err == 0 && !ours && listed) err = u9i_tiered_compare(listed, m->t->far, m->name, &ours);
     if (err == 0 && !ours) err = -EEXIST;
     return err ? err : u9i_dir_remove(m->t->far, m->name);
 }
@@ -207,7 +210,7 @@ static int move_bytes(moving *m, bool *found, uint8_t sha[U9I_HASH_SIZE])
     *found = err == -EEXIST;
     if (err == -EEXIST) {
         err = compare_there(m, 0);
-        if (err == 0) return copy_bytes_there(m, NULL, NULL, sha);
+        if (err == 0) return u9i_file_hash(m->from, m->facts->size, sha);
         if (err == -EBADMSG) err = clear_remains(m);
         *found = false;
         if (err == 0) err = copy_there(m, sha);
@@ -281,7 +284,7 @@ static u9_err enter_tiered(u9i_tiering *t, size_t i, const uint8_t sha[U9I_HASH_
     const u9i_facts *f = u9i_catalog_facts(t->catalog, i);
     u9i_tiered s = {.number = f->number, .size = f->size, .first = f->has_open ? f->open.end.ordinal : 0,
                     .next = f->at.ordinal, .first_us = f->has_open ? f->open.time_us : 0, .last_us = f->has_end ? f->end_frame.trailer.time_us : 0,
-                    .end = f->at.offset};
+                    .end = f->at.offset, .damaged = t->steps[i].damaged};
     memcpy(s.boundary, f->secret.boundary, sizeof s.boundary);
     memcpy(s.chain, f->at.chain, sizeof s.chain);
     memcpy(s.sha, sha, sizeof s.sha);
@@ -311,21 +314,19 @@ static void close_moving(moving *m)
     if (m->here) u9i_pages_free(m->here, 2 * STEP);
 }
 
-u9_err u9i_tiering_compare(u9i_tiering *t, size_t i, const u9i_tiered *listed, bool *same, u9_fault *fault)
+u9_err u9i_tiering_compare(u9i_tiering *t, size_t i, const u9i_tiered *listed, u9_fault *fault)
 {
-    uint8_t sha[U9I_HASH_SIZE];
+    bool copied = false;
     moving m;
     int sys = open_moving(&m, t, i);
-    if (sys == 0) sys = compare_there(&m, 0);
-    *same = sys == 0;
+    if (sys == 0) sys = u9i_tiered_compare(listed, t->source.dir, m.facts->name, &copied);
+    if (sys != 0) m.what = "cannot read the segment";
+    else if (t->options.verify || !copied) sys = compare_there(&m, 0);
     bool differs = sys == -EBADMSG;
-    if (differs) sys = copy_bytes_there(&m, NULL, NULL, sha);
+    t->steps[i].wanted = differs || !copied;
+    t->steps[i].altered = differs && !copied;
     close_moving(&m);
-    if (sys != 0) return tell_failure(&m, sys, fault);
-    if (!differs || memcmp(sha, listed->sha, sizeof sha) == 0) return U9_OK;
-    return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = t->place, .segment = m.facts->number, .rule = "TR-4"),
-                     "its copy differs from the segment here, which is not what was copied: check both with u9fsck, and move the worse "
-                     "one away; nothing was dropped");
+    return sys != 0 && !differs ? tell_failure(&m, sys, fault) : U9_OK;
 }
 
 u9_err u9i_tiering_copy(u9i_tiering *t, size_t i, u9_fault *fault)

@@ -14,6 +14,12 @@ static size_t find_from(const u9i_catalog *c, uint64_t number)
     return i;
 }
 
+static void note_damaged(u9i_tiering *t, uint64_t number)
+{
+    size_t i = find_from(t->catalog, number);
+    if (i < t->catalog->count && u9i_catalog_facts(t->catalog, i)->number == number) t->steps[i].damaged = true;
+}
+
 static u9_err read_range(u9i_tiering *t, u9i_reader *r, size_t end, u9_fault *fault)
 {
     u9_verdict worst = U9_V_CLEAN;
@@ -21,6 +27,7 @@ static u9_err read_range(u9i_tiering *t, u9i_reader *r, size_t end, u9_fault *fa
     u9_err err = U9_OK;
     while ((err = u9i_reader_step(r, &step, fault)) == U9_OK && step != U9I_STEP_END && !(r->reading && r->index == end)) {
         if (step != U9I_STEP_DAMAGE || r->damage.verdict < U9_V_UNKNOWN) continue;
+        note_damaged(t, r->damage.segment);
         u9i_damage_sum(&r->damage, &worst, &t->done.damages, &t->done.lost);
         if (t->options.on_damage) t->options.on_damage(t->options.ctx, &r->damage);
     }

@@ -13,11 +13,19 @@
 
 #include <u9/tier.h>
 
+/* What is known of a segment of the log, and is to be done with it. */
+typedef struct u9i_tier_step {
+    bool wanted;  /* it is to be copied */
+    bool altered; /* the place has another, and this is not what was copied, by the list */
+    bool damaged; /* it is, here */
+} u9i_tier_step;
+
 typedef struct u9i_tiering {
     u9_tier_options options;        /* what they point to is borrowed */
     u9i_source source;              /* of the log as it stands here alone */
     bool opened;                    /* that is open */
     u9i_catalog *catalog;
+    u9i_tier_step *steps;           /* one for each segment of the catalog; NULL: nothing is to be done */
     u9i_file *lock;                 /* NULL: not had */
     char *place;
     u9i_dir *far;                   /* NULL: not open */
@@ -39,10 +47,10 @@ U9_MUST_CHECK u9_err u9i_tiering_look(u9i_tiering *t, uint64_t from, uint64_t to
 U9_MUST_CHECK u9_err u9i_tiering_copy(u9i_tiering *t, size_t i, u9_fault *fault);
 
 /*
- * Whether the copy of segment i is what stands here, byte for byte. U9_CORRUPT: it is not, nor is what stands here what was
- * copied, by the list. [TR-4]
+ * Of segment i the place has a copy: it is wanted if that is another (which is looked at with options.verify, or if this is not
+ * what was copied), or if this is not what the list has. [TR-4]
  */
-U9_MUST_CHECK u9_err u9i_tiering_compare(u9i_tiering *t, size_t i, const u9i_tiered *listed, bool *same, u9_fault *fault);
+U9_MUST_CHECK u9_err u9i_tiering_compare(u9i_tiering *t, size_t i, const u9i_tiered *listed, u9_fault *fault);
 
 /* The mark of the place names the end of the newest segment, if that was copied now. [TR-3] */
 U9_MUST_CHECK u9_err u9i_tiering_mark(u9i_tiering *t, u9_fault *fault);

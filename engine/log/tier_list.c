@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 1, LIST_MAX = 1 << 30 };
+enum { VERSION = 1, LIST_MAX = 1 << 30, READ_STEP = 1 << 20 };
 
 const char u9i_tier_name[] = ".tier";
 
@@ -83,6 +83,19 @@ static u9_err build_segment(u9_builder *b, const u9i_tiered *t)
     return err == U9_OK ? u9_build_tuple_close(b) : err;
 }
 
+/* The numbers of those that were damaged; nothing, where none was. */
+static u9_err build_damaged(u9_builder *b, const u9i_tier_list *l)
+{
+    size_t count = 0;
+    u9_err err = U9_OK;
+    for (size_t i = 0; i < l->count && err == U9_OK; i++) {
+        if (!l->segments[i].damaged) continue;
+        if (count++ == 0) err = u9_build_tuple_open(b);
+        if (err == U9_OK) err = u9_build_uint(b, l->segments[i].number);
+    }
+    return err == U9_OK && count > 0 ? u9_build_tuple_close(b) : err;
+}
+
 static u9_err build_list(u9_builder *b, const u9i_tier_list *l, const char *place)
 {
     u9_err err = u9_build_tuple_open(b);
@@ -94,6 +107,7 @@ static u9_err build_list(u9_builder *b, const u9i_tier_list *l, const char *plac
     if (err == U9_OK) err = u9_build_tuple_open(b);
     for (size_t i = 0; i < l->count && err == U9_OK; i++) err = build_segment(b, &l->segments[i]);
     if (err == U9_OK) err = u9_build_tuple_close(b);
+    if (err == U9_OK) err = build_damaged(b, l);
     return err == U9_OK ? u9_build_tuple_close(b) : err;
 }
 
@@ -163,6 +177,23 @@ static u9_err take_tiered(u9i_tier_list *l, const u9_value *tuple)
     return u9i_tier_list_put(l, &t) ? U9_OK : U9_NOMEM;
 }
 
+/* Which of them were damaged, if any was. */
+static u9_err take_damaged(u9i_tier_list *l, u9_walk *list)
+{
+    u9_value tuple;
+    uint64_t number, below = 0;
+    u9_err err = u9_walk_next(list, &tuple);
+    if (err == U9_END) return U9_OK;
+    if (err != U9_OK || tuple.type != U9_TUPLE || list->left > 0) return U9_CORRUPT;
+    for (u9_walk w = u9_walk_elements(&tuple); w.left > 0; below = number) {
+        if (!take_uint(&w, &number) || number <= below) return U9_CORRUPT;
+        size_t i = index_of_number(l, number);
+        if (i == l->count || l->segments[i].number != number) return U9_CORRUPT;
+        l->segments[i].damaged = true;
+    }
+    return U9_OK;
+}
+
 static u9_err take_list(u9i_tier_list *l, const u9_value *tuple)
 {
     u9_value symbol, segments, one;
@@ -185,10 +216,11 @@ static u9_err take_list(u9i_tier_list *l, const u9_value *tuple)
     l->place = calloc(1, place_size + 1);
     if (l->place == NULL) return U9_NOMEM;
     memcpy(l->place, place, place_size);
-    w = u9_walk_elements(&segments);
+    u9_walk tuples = u9_walk_elements(&segments);
     u9_err err = U9_OK;
-    while (err == U9_OK && (err = u9_walk_next(&w, &one)) == U9_OK) err = take_tiered(l, &one);
-    return err == U9_END ? U9_OK : err == U9_NOMEM ? U9_NOMEM : U9_CORRUPT;
+    while (err == U9_OK && (err = u9_walk_next(&tuples, &one)) == U9_OK) err = take_tiered(l, &one);
+    if (err != U9_END) return err == U9_NOMEM ? U9_NOMEM : U9_CORRUPT;
+    return take_damaged(l, &w);
 }
 
 u9_err u9i_tier_list_decode(const void *bytes, size_t size, u9i_tier_list *out)
@@ -231,4 +263,43 @@ int u9i_tier_list_read(u9i_dir *dir, u9i_tier_list *out)
     free(bytes);
     if (err != 0 || decoded == U9_OK) return err;
     return decoded == U9_NOMEM ? -ENOMEM : decoded == U9_VERSION ? -EPROTONOSUPPORT : -EBADMSG;
+}
+
+/* The files it is of */
+
+int u9i_file_hash(u9i_file *file, uint64_t size, uint8_t out[U9I_HASH_SIZE])
+{
+    u9i_hasher hasher = {.blocks = 0};
+    size_t got = 0;
+    int err = 0;
+    uint8_t *bytes = malloc(READ_STEP);
+    if (bytes == NULL) return -ENOMEM;
+    (void)u9i_hasher_open(&hasher);
+    u9i_hasher_init(&hasher);
+    for (uint64_t at = 0; at <= size && err == 0; at += READ_STEP) {
+        size_t n = size - at < READ_STEP ? (size_t)(size - at) : READ_STEP;
+        u9i_lane lane = {.hasher = &hasher, .bytes = bytes, .blocks = n / U9I_HASH_BLOCK};
+        err = n > 0 ? u9i_file_read(file, at, bytes, n, &got) : 0;
+        if (err == 0 && n > 0 && got < n) err = -ENODATA;
+        if (err == 0) u9i_hash_lanes(&lane, 1);
+        if (err == 0 && n < READ_STEP) u9i_hasher_finish(&hasher, bytes + n / U9I_HASH_BLOCK * U9I_HASH_BLOCK, n % U9I_HASH_BLOCK, out);
+    }
+    u9i_hasher_close(&hasher);
+    free(bytes);
+    return err;
+}
+
+int u9i_tiered_compare(const u9i_tiered *s, u9i_dir *dir, const char *name, bool *same)
+{
+    uint8_t sha[U9I_HASH_SIZE];
+    uint64_t size = 0;
+    u9i_file *file;
+    *same = false;
+    int err = u9i_file_open(dir, name, U9I_OPEN_READ, &file);
+    if (err != 0) return err;
+    err = u9i_file_size(file, &size);
+    if (err == 0 && size == s->size && (err = u9i_file_hash(file, size, sha)) == 0)
+        *same = memcmp(sha, s->sha, sizeof sha) == 0;
+    u9i_file_close(file);
+    return err;
 }

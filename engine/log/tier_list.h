@@ -26,6 +26,7 @@ typedef struct u9i_tiered {
     uint64_t end;                /* of its data, as its successor names it, */
     uint8_t chain[U9I_HASH_SIZE]; /* and that one's chain */
     uint8_t sha[U9I_HASH_SIZE];  /* H of the whole file */
+    bool damaged;                /* it was when it was copied: what is here may be mended since */
     uint8_t *keys;               /* its first and its last key, as values back to back; NULL: it says none */
     size_t keys_size;
 } u9i_tiered;
@@ -58,5 +59,11 @@ bool u9i_tiered_is(const u9i_tiered *segment, const u9i_facts *facts);
 
 /* Adds a segment, or puts it in the place of one of its number; takes `keys`, also where it fails. False: no memory. */
 bool u9i_tier_list_put(u9i_tier_list *list, const u9i_tiered *segment);
+
+/* H of all bytes of a file, of so many. 0 or a negative errno. */
+int u9i_file_hash(u9i_file *file, uint64_t size, uint8_t out[U9I_HASH_SIZE]);
+
+/* Whether the file of this name is what was copied, by its H. 0 or a negative errno. [TR-4] */
+int u9i_tiered_compare(const u9i_tiered *segment, u9i_dir *dir, const char *name, bool *same);
 
 #endif

@@ -52,27 +52,26 @@ static bool may_go(const u9i_limits *l, const u9i_facts *f, uint64_t bytes, uint
            (l->before != 0 && first_record_of(f) <= l->before) || (l->segment != 0 && f->number <= l->segment);
 }
 
-/*
- * The lowest number of the row that the place of a tiered log has not, by the list: it and all above stay. U9_NOWHERE
- * where there is no list, or it has all. [TR-4]
- */
-static u9_err find_untiered(const u9i_source *source, const u9i_catalog *c, uint64_t *out, u9_fault *fault)
+/* What its place has of a tiered log; nothing where it has none. *tiered: it has one. */
+static u9_err read_tiered(const u9i_source *source, u9i_tier_list *list, bool *tiered, u9_fault *fault)
 {
-    u9i_tier_list list;
-    *out = U9_NOWHERE;
-    int sys = u9i_tier_list_read(source->dir, &list);
-    if (sys == -ENOENT) return U9_OK;
-    if (sys != 0)
-        return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : sys == -EBADMSG ? U9_CORRUPT : U9_IO,
-                         U9I_AT(.path = source->path, .sys = -sys, .rule = "TR-2"),
-                         "its file .tier, which says what may go, cannot be read or is damaged: nothing was trimmed");
-    for (size_t i = 0; i < c->count && *out == U9_NOWHERE; i++) {
+    int sys = u9i_tier_list_read(source->dir, list);
+    *tiered = sys == 0;
+    if (sys == 0 || sys == -ENOENT) return U9_OK;
+    return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : sys == -EBADMSG ? U9_CORRUPT : U9_IO,
+                     U9I_AT(.path = source->path, .sys = -sys, .rule = "TR-2"),
+                     "its file .tier, which says what may go, cannot be read or is damaged: nothing was trimmed");
+}
+
+/* The lowest number of the row that the place has not, by the list: it and all above stay. U9_NOWHERE: it has all. [TR-4] */
+static uint64_t find_untiered(const u9i_catalog *c, const u9i_tier_list *list)
+{
+    for (size_t i = 0; i < c->count; i++) {
         const u9i_facts *f = u9i_catalog_facts(c, i);
-        const u9i_tiered *there = u9i_tier_list_find(&list, f->number);
-        if (u9i_facts_on_row(f) && (there == NULL || !u9i_tiered_is(there, f))) *out = f->number;
+        const u9i_tiered *there = u9i_tier_list_find(list, f->number);
+        if (u9i_facts_on_row(f) && (there == NULL || !u9i_tiered_is(there, f))) return f->number;
     }
-    u9i_tier_list_free(&list);
-    return U9_OK;
+    return U9_NOWHERE;
 }
 
 /* It stands at the place of a tiered log, and no more here. */
@@ -104,6 +103,42 @@ static size_t find_cut(const u9i_source *source, const u9i_catalog *c, const u9i
         above_at = i - 1;
     }
     return NONE;
+}
+
+/*
+ * Lowers *untiered to the lowest number of those in front of the cut that were damaged when they were copied and are not what
+ * was copied any more: mended since, the one here may be the better one. [TR-4]
+ */
+static u9_err find_mended(const u9i_source *source, const u9i_catalog *c, const u9i_tier_list *list, size_t cut, uint64_t *untiered,
+                          u9_fault *fault)
+{
+    bool same = true;
+    for (size_t i = 0; i < cut && same; i++) {
+        const u9i_facts *f = u9i_catalog_facts(c, i);
+        const u9i_tiered *there = u9i_tier_list_find(list, f->number);
+        if (there == NULL || !there->damaged || !u9i_facts_on_row(f) || is_away(source, f)) continue;
+        int sys = u9i_tiered_compare(there, source->dir, f->name, &same);
+        if (sys != 0)
+            return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = source->path, .sys = -sys, .rule = "TR-4"),
+                             "cannot read segment %s, of which the place has a damaged copy: nothing was trimmed", f->name);
+        if (!same) *untiered = f->number;
+    }
+    return U9_OK;
+}
+
+/* The first segment that is kept, as find_cut; what a place must have before it goes here is seen to. */
+static u9_err choose_cut(const u9i_source *source, const u9i_catalog *c, const u9i_limits *l, size_t *cut, uint64_t *last_us, u9_fault *fault)
+{
+    u9i_tier_list list;
+    bool tiered;
+    u9_err err = read_tiered(source, &list, &tiered, fault);
+    if (err != U9_OK) return err;
+    uint64_t listed = tiered ? find_untiered(c, &list) : U9_NOWHERE, untiered = listed;
+    *cut = find_cut(source, c, l, untiered, last_us);
+    if (tiered && *cut != NONE) err = find_mended(source, c, &list, *cut, &untiered, fault);
+    if (untiered != listed) *cut = find_cut(source, c, l, untiered, last_us);
+    u9i_tier_list_free(&list);
+    return err;
 }
 
 /* Tells of one that goes; the first one is the first to be told. */
@@ -152,11 +187,12 @@ static u9_err list_victims(u9i_trimming *t, const u9i_source *source, const u9i_
 /* Which segments of a catalog go. */
 static u9_err plan_trim(u9i_trimming *t, const u9i_source *source, const u9i_catalog *c, const u9i_limits *l, u9_fault *fault)
 {
-    uint64_t last_us, untiered;
+    uint64_t last_us;
+    size_t cut;
     *t = (u9i_trimming){.what.size = sizeof t->what};
-    u9_err err = find_untiered(source, c, &untiered, fault);
+    u9_err err = choose_cut(source, c, l, &cut, &last_us, fault);
     if (err != U9_OK) return err;
-    size_t cut = find_cut(source, c, l, untiered, &last_us), first = cut == NONE ? u9i_catalog_first(c) : cut;
+    size_t first = cut == NONE ? u9i_catalog_first(c) : cut;
     if (first == c->count) return U9_OK;
     t->what.segment = u9i_catalog_facts(c, first)->number;
     t->what.ordinal = first_record_of(u9i_catalog_facts(c, first));

@@ -44,7 +44,7 @@ struct u9_tiered {
     uint64_t found;        /* of these were there by an earlier run that was interrupted: compared, not copied */
     uint64_t there;        /* the place has so many now, */
     uint64_t there_bytes;  /*   of so many bytes, */
-    uint64_t next_ordinal; /*   and all records below this one */
+    uint64_t next_ordinal; /*   and all records below this one that were not lost or trimmed here */
     uint64_t left, left_bytes; /* to be copied still; 0 at the end */
     uint64_t dropped;      /* segments that were dropped here, */
     uint64_t dropped_bytes;
@@ -55,7 +55,7 @@ struct u9_tiered {
 /*
  * Copies all segments of the log at `path` that are complete (sealed, or closed and gone on behind) and that the place has
  * not, the lowest first, damaged ones as they are, and tells of that; verifies each copy; says so at the place, then here;
- * then drops, if it is to, what the place has. One that was closed, not sealed, has no index in itself: it gets one beside
+ * then drops, if it is to, what the place has. A copy of what was damaged comes anew once it was mended here. One that was closed, not sealed, has no index in itself: it gets one beside
  * it (u9/index.h), which goes with it.
  * Interrupted anywhere, it goes on when called again. The log may be written meanwhile, by another handle or process; to
  * drop, it is opened for writing.
@@ -64,8 +64,8 @@ struct u9_tiered {
  * is the log itself, the path is a single file, the log is in a pool and the place a folder), U9_LOCKED (u9_tier is at
  * work on this log already; or all is copied, but a writer has the log, which therefore drops nothing: let it trim by
  * its options), U9_CORRUPT (the place has another log, or something else under a segment's name, went on otherwise,
- * or is ahead of the log here; it lacks what was dropped here, and its list; it reads back other bytes; options.verify:
- * a segment here and its copy differ, and it is not the copy that was altered; a list is damaged in both places),
+ * or is ahead of the log here; it lacks what was dropped here, and its list; it reads back other bytes; a
+ * segment here and its copy differ, and it is not the copy that was altered, nor is it whole; a list is damaged in both places),
  * U9_STATE (on_progress stopped it), U9_IO (sys tells which, and the message whose), U9_NOMEM, and what u9_log_open and u9_log_trim return.
  * Thread-safe.
  */

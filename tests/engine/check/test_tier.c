@@ -1112,6 +1112,77 @@ START_TEST(copies_are_compared_if_asked) /* [TR-4] */
 }
 END_TEST
 
+/* Where the beginning of a segment is damaged nothing says where the one before it ends: that one stays here. */
+START_TEST(what_is_said_to_be_at_the_place_is_all_below_what_could_not_go) /* [TR-3] */
+{
+    make_row_of_segments(at("log"));
+    uint64_t second = first_in(at("log"), 2);
+    flip_bit(segment_path(at("log"), 3), 100, 3);
+    tier();
+    ck_assert_uint_eq(done.there, segments_in(at("log")) - 2);
+    ck_assert_uint_eq(done.next_ordinal, second);
+    flip_bit(segment_path(at("log"), 3), 100, 3);
+    tier();
+    ck_assert_uint_eq(done.next_ordinal, first_in(at("log"), segments_in(at("log"))));
+    expect_whole(at("far"), done.next_ordinal);
+}
+END_TEST
+
+/* Trims all that may go, not in the run that copies. */
+static uint64_t trim_all(void)
+{
+    return trim_log(at("log"), (u9_trim){.size = sizeof(u9_trim), .keep_bytes = 1}).segments;
+}
+
+/* The copy of what was damaged then is the worse one once it was mended here, be it at its beginning or further on. */
+START_TEST(what_was_mended_since_it_was_copied_is_not_dropped_before_it_came_anew) /* [TR-3] [TR-4] */
+{
+    static const uint64_t places[] = {20, 3 * BLOCK};
+    for (unsigned i = 0; i < 2; i++) {
+        make_row_of_segments(at("log"));
+        flip_bit(segment_path(at("log"), 2), places[i], 3);
+        tier();
+        ck_assert_uint_eq(done.damages, 1);
+        tier(); /* it is what was copied: as damaged as the copy */
+       ck_assert_uint_eq(done.segments + done.damages, 0);
+        flip_bit(segment_path(at("log"), 2), places[i], 3);
+        ck_assert_uint_eq(trim_all(), 1);
+        expect_whole(at("log"), TRIM_RECORDS);
+        tier_and_drop();
+        ck_assert_uint_eq(done.segments, 2); /* and the one that was the newest before that trim */
+        ck_assert_uint_gt(done.dropped, 0);
+        expect_whole(at("log"), TRIM_RECORDS);
+        expect_whole(at("far"), done.next_ordinal);
+        remove_log(at("log"));
+        remove_log(at("far"));
+    }
+}
+END_TEST
+
+/* What was damaged further since takes no place from what was copied; nor is it dropped. */
+START_TEST(what_was_damaged_further_since_it_was_copied_is_told) /* [TR-4] */
+{
+    make_row_of_segments(at("log"));
+    flip_bit(segment_path(at("log"), 2), 3 * BLOCK, 3);
+    tier();
+    flip_bit(segment_path(at("log"), 2), 5 * BLOCK, 3);
+    ck_assert_uint_eq(trim_all(), 1);
+    u9_tier_options what = to_far();
+    what.keep_bytes = 1;
+    ck_assert_int_eq(try_tier(what), U9_CORRUPT);
+    ck_assert_msg(strstr(fault.text, "check both"), "%s", fault.text);
+    ck_assert_uint_eq(done.segments + done.dropped, 0);
+    size_t size;
+    uint8_t *better = read_file(segment_path(at("log"), 2), &size); /* as it was said */
+    write_file(segment_path(at("far"), 2), better, size);
+    free(better);
+    tier_with(what);
+    ck_assert_uint_eq(done.found, 1);
+    ck_assert_uint_gt(done.dropped, 0);
+    ck_assert_uint_eq(read_through(at("log")).next, TRIM_RECORDS);
+}
+END_TEST
+
 /* The lists say so on the way, not only in the end; and a segment whose ends are damaged goes as it is. */
 START_TEST(many_segments_go_and_damaged_ones_as_they_are) /* [TR-2] [TR-3] */
 {
@@ -1172,6 +1243,43 @@ START_TEST(a_failure_of_any_call_leaves_what_the_next_run_ends) /* [TR-3] */
 }
 END_TEST
 
+/* Of what comes anew a copy is in one of the two places, whatever fails, and whoever trims then. */
+START_TEST(a_failure_while_a_copy_comes_anew_drops_no_other) /* [TR-3] [TR-4] */
+{
+    make_row_of_segments(at("row"));
+    for (unsigned mended = 0; mended < 2; mended++) { /* what was altered is the copy, or the segment here, since */
+        unsigned nth = 1, fired = 1;
+        for (; fired > 0; nth++) {
+            remove_log(at("log"));
+            remove_log(at("far"));
+            copy_log(at("row"), at("log"));
+            if (mended) flip_bit(segment_path(at("log"), 2), 20, 3);
+            tier();
+            flip_bit(segment_path(at(mended ? "log" : "far"), 2), mended ? 20 : 3 * BLOCK, 3);
+            u9_tier_options what = to_far();
+            what.verify = 1;
+            fired = sim_fired();
+            sim_fail(SIM_ANY, nth, EIO, true);
+            u9_err err = try_tier(what);
+            sim_mend();
+            fired = sim_fired() - fired;
+            ck_assert_msg(err != U9_OK || fired == 0, "call %u", nth);
+            u9i_tier_list list = list_in(at("log"));
+            const char *copy = segment_path(at("far"), 2); /* if that is as it was, it failed before anybody knew */
+            bool known = mended || err == U9_OK || u9i_tier_list_find(&list, 2)->damaged || !exists(copy) ||
+                         file_size(copy) < file_size(segment_path(at("log"), 2));
+            u9i_tier_list_free(&list);
+            if (known) (void)trim_all();
+            expect_whole(at("log"), TRIM_RECORDS);
+            what.verify = !known;
+            tier_with(what);
+            expect_whole(at("far"), done.next_ordinal);
+        }
+        ck_assert_uint_gt(nth, 50);
+    }
+}
+END_TEST
+
 Suite *suite_tier(void)
 {
     Suite *suite = suite_create("tier");
@@ -1222,7 +1330,11 @@ Suite *suite_tier(void)
     tcase_add_test(t, what_the_place_keeps_otherwise_is_not_dropped_here);
     tcase_add_test(t, two_do_not_tier_one_log_at_once);
     tcase_add_test(t, a_place_that_does_not_answer_is_told_and_one_that_is_gone_gets_all_again);
+    tcase_add_test(t, what_is_said_to_be_at_the_place_is_all_below_what_could_not_go);
+    tcase_add_test(t, what_was_mended_since_it_was_copied_is_not_dropped_before_it_came_anew);
+    tcase_add_test(t, what_was_damaged_further_since_it_was_copied_is_told);
     tcase_add_test(t, many_segments_go_and_damaged_ones_as_they_are);
+    tcase_add_test(t, a_failure_while_a_copy_comes_anew_drops_no_other);
     tcase_add_test(t, a_failure_of_any_call_leaves_what_the_next_run_ends);
     suite_add_tcase(suite, t);
     return suite;

@@ -134,6 +134,62 @@ START_TEST(a_list_of_which_one_element_is_missing_or_is_another_is_refused) /* [
 }
 END_TEST
 
+/* A list of segments 1 and 3, behind which these numbers stand, in a tuple each; 0 ends a tuple, and all. */
+static u9_err read_damaged(const uint64_t *numbers, bool single, u9i_tier_list *out)
+{
+    static uint8_t bytes[8192];
+    u9_builder b;
+    uint8_t zeros[U9I_HASH_SIZE] = {0}, sha[U9I_HASH_SIZE];
+    u9_builder_init(&b, bytes, sizeof bytes);
+    u9_err err = u9_build_tuple_open(&b);
+    if (err == U9_OK) err = u9_build_symbol(&b, "u9tier");
+    if (err == U9_OK) err = u9_build_uint(&b, 1);
+    if (err == U9_OK) err = u9_build_bytes(&b, zeros, sizeof zeros);
+    if (err == U9_OK) err = u9_build_utf8(&b, "muid", 4);
+    if (err == U9_OK) err = u9_build_utf8(&b, "", 0);
+    if (err == U9_OK) err = u9_build_tuple_open(&b);
+    for (unsigned segment = 1; segment <= 3; segment += 2) {
+        if (err == U9_OK) err = u9_build_tuple_open(&b);
+        for (unsigned i = 0; i < 7 && err == U9_OK; i++) err = u9_build_uint(&b, segment);
+        for (unsigned i = 0; i < 3 && err == U9_OK; i++) err = u9_build_bytes(&b, zeros, sizeof zeros);
+        if (err == U9_OK) err = u9_build_tuple_close(&b);
+    }
+    if (err == U9_OK) err = u9_build_tuple_close(&b);
+    if (single && err == U9_OK) err = u9_build_uint(&b, numbers[0]);
+    for (; !single && *numbers && err == U9_OK; numbers++) {
+        err = u9_build_tuple_open(&b);
+        for (; *numbers && err == U9_OK; numbers++) err = u9_build_uint(&b, *numbers);
+        if (err == U9_OK) err = u9_build_tuple_close(&b);
+    }
+    if (err == U9_OK) err = u9_build_tuple_close(&b);
+    u9i_hash(bytes, b.size, sha);
+    if (err == U9_OK) err = u9_build_bytes(&b, sha, sizeof sha);
+    ck_assert_int_eq(err, U9_OK);
+    return u9i_tier_list_decode(bytes, b.size, out);
+}
+
+START_TEST(those_that_were_damaged_stand_in_the_list_and_ascend) /* [TR-2] */
+{
+    static const uint64_t wrong[][6] = {{3, 1}, {1, 1}, {2}, {4}, {1, 0, 3}};
+    static const uint64_t right[][4] = {{0}, {1}, {3}, {1, 3}};
+    u9i_tier_list list;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) ck_assert_int_eq(read_damaged(wrong[i], false, &list), U9_CORRUPT);
+    ck_assert_int_eq(read_damaged(right[1], true, &list), U9_CORRUPT);
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        uint8_t *bytes;
+        size_t size;
+        ck_assert_int_eq(read_damaged(right[i], false, &list), U9_OK);
+        ck_assert_int_eq(u9i_tier_list_encode(&list, "", &bytes, &size), U9_OK);
+        u9i_tier_list_free(&list);
+        ck_assert_int_eq(u9i_tier_list_decode(bytes, size, &list), U9_OK); /* as it is written */
+        ck_assert_int_eq(list.segments[0].damaged, i == 1 || i == 3);
+        ck_assert_int_eq(list.segments[1].damaged, i == 2 || i == 3);
+        free(bytes);
+        u9i_tier_list_free(&list);
+    }
+}
+END_TEST
+
 /* A list of `count` segments from `first` on, each of which says two keys. False: out of memory. */
 static bool fill_list(u9i_tier_list *list, unsigned first, unsigned count)
 {
@@ -505,6 +561,7 @@ Suite *suite_tiered(void)
     tcase_add_test(tc, a_list_for_which_there_is_no_memory_is_told_so_and_nothing_is_kept);
     tcase_add_test(tc, a_list_for_whose_bytes_there_is_no_memory_is_not_made);
     tcase_add_test(tc, numbers_that_do_not_ascend_are_refused);
+    tcase_add_test(tc, those_that_were_damaged_stand_in_the_list_and_ascend);
     tcase_add_loop_test(tc, what_stands_on_two_disks_is_read_as_one_log, 0, SANITIZED ? 1 : 2);
     tcase_add_test(tc, indexes_of_segments_that_stand_there_are_made_here);
     tcase_add_test(tc, a_loss_is_given_up_where_the_log_is);
