@@ -181,6 +181,7 @@ static const contender carve_rows[] = {
 static const contender recover_rows[] = {
     {.id = "u9", .engine = &engine_u9},
     {.id = "u9-1", .label = "u9, 1 segment", .engine = &engine_u9, .segments = ONE_OPEN},
+    {.id = "mapped-2", .label = "map and hash, 2 threads", .engine = &floor_file_mapped, .threads = 2},
     {.id = "rocksdb", .label = "RocksDB, all in memory", .engine = &engine_rocksdb, .batch = 1000, .holds = true, .share = 0.3},
     {.id = "rocksdb-usual", .label = "RocksDB, usual", .engine = &engine_rocksdb, .batch = 1000, .usual = true, .share = 0.3},
     {.id = "leveldb", .label = "LevelDB, all in memory", .engine = &engine_leveldb, .batch = 1000, .holds = true, .share = 0.3},
