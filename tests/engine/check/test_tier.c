@@ -1159,6 +1159,32 @@ START_TEST(what_was_mended_since_it_was_copied_is_not_dropped_before_it_came_ane
 }
 END_TEST
 
+/* Whether a damaged copy is what is here is read before a trim: if it cannot be, nothing goes. */
+START_TEST(what_cannot_be_compared_with_a_damaged_copy_is_not_dropped) /* [TR-4] */
+{
+    make_row_of_segments(at("log"));
+    flip_bit(segment_path(at("log"), 2), 3 * BLOCK, 3);
+    tier();
+    flip_bit(segment_path(at("log"), 2), 3 * BLOCK, 3);
+    unsigned refused = 0, fired = 1;
+    for (unsigned nth = 1; fired > 0; nth++) {
+        u9_options o = {.size = sizeof o, .mode = U9_WRITE, .io = io_of(at("log"))};
+        u9_trim what = {.size = sizeof what, .keep_bytes = 1};
+        u9_trimmed gone = {.size = sizeof gone};
+        u9_log *w = open_writer(at("log"), &o);
+        fired = sim_fired();
+        sim_fail(SIM_READ, nth, EIO, false);
+        u9_err err = u9_log_trim(w, &what, &gone, &fault);
+        sim_mend();
+        fired = sim_fired() - fired;
+        refused += err != U9_OK && strstr(fault.text, "a damaged copy: nothing was trimmed") != NULL;
+        close_log(w);
+    }
+    ck_assert_uint_gt(refused, 0);
+    expect_whole(at("log"), TRIM_RECORDS);
+}
+END_TEST
+
 /* What was damaged further since takes no place from what was copied; nor is it dropped. */
 START_TEST(what_was_damaged_further_since_it_was_copied_is_told) /* [TR-4] */
 {
@@ -1332,6 +1358,7 @@ Suite *suite_tier(void)
     tcase_add_test(t, a_place_that_does_not_answer_is_told_and_one_that_is_gone_gets_all_again);
     tcase_add_test(t, what_is_said_to_be_at_the_place_is_all_below_what_could_not_go);
     tcase_add_test(t, what_was_mended_since_it_was_copied_is_not_dropped_before_it_came_anew);
+    tcase_add_test(t, what_cannot_be_compared_with_a_damaged_copy_is_not_dropped);
     tcase_add_test(t, what_was_damaged_further_since_it_was_copied_is_told);
     tcase_add_test(t, many_segments_go_and_damaged_ones_as_they_are);
     tcase_add_test(t, a_failure_while_a_copy_comes_anew_drops_no_other);
