@@ -166,7 +166,7 @@ static u9_err read_to_end(const search *s, u9i_segment *segment, const u9i_posit
     u9i_step step = U9I_STEP_FRAME;
     u9_err err = u9i_source_iterate(s->source, segment, before, before != NULL, &it, s->fault);
     if (err != U9_OK) return err;
-    it.window->brief = true;
+    it.window->brief = u9i_file_is_cached(it.window->file);
     u9i_iterator_lean(&it);
     u9i_prover prover;
     u9i_prover_begin(&prover, segment, &s->source->windows, it.window->file, it.map);

@@ -410,6 +410,12 @@ static inline int u9i_file_sync_and_evict_from(u9i_file *file, uint64_t from)
     return file->env->fs->sync_and_evict(file, from);
 }
 
+/* True if the system keeps what was read, so that a small read of that costs next to nothing; else each is a request. */
+static inline bool u9i_file_is_cached(const u9i_file *file)
+{
+    return file->env->fs->fetch != NULL;
+}
+
 /* [from, to) will be read, soon and in whatever order: a hint. It comes from the disk while the caller does something else. */
 static inline void u9i_file_fetch(u9i_file *file, uint64_t from, uint64_t to)
 {

@@ -11,9 +11,11 @@
 #include <u9/snapshot.h>
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* "sim:PATH", named as its env is; there is nothing at "sim:shut", and no memory for "sim:vast". */
 static bool find_toy(const char *path, u9i_env **env, const char **rest, char *why, size_t size)
@@ -176,6 +178,83 @@ START_TEST(a_place_is_where_its_address_says_or_where_paths_lead)
 }
 END_TEST
 
+/* "far:PATH", where each read is a request to somewhere else: files of the real disk, of which the system keeps nothing. */
+static u9i_fs far_fs;
+static u9i_env far;
+static atomic_uint far_small, far_reads;
+
+static int read_far(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got)
+{
+    atomic_fetch_add(&far_reads, 1);
+    usleep(500); /* so that both threads come to something */
+    if (n < 4096) atomic_fetch_add(&far_small, 1);
+    return u9i_env_posix.fs->read(file, off, buf, n, got);
+}
+
+static int map_none(u9i_file *file, uint64_t off, size_t n, const void **out)
+{
+    (void)file, (void)off, (void)n, (void)out;
+    return -ENODEV;
+}
+
+static bool find_far(const char *path, u9i_env **env, const char **rest, char *why, size_t size)
+{
+    far_fs = *u9i_env_posix.fs;
+    far_fs.read = read_far;
+    far_fs.map = map_none;
+    far_fs.fetch = NULL;
+    far = u9i_env_posix;
+    far.name = "far";
+    far.fs = &far_fs;
+    *env = &far;
+    *rest = path + strlen("far:");
+    (void)why, (void)size;
+    return true;
+}
+
+static const u9_store *far_store(const u9_store_host *host)
+{
+    static const u9_store store = {"far:", find_far, explain_nothing};
+    (void)host;
+    return &store;
+}
+
+/* What was reserved of it and not written is gone. */
+static void cut_reserved(const char *path)
+{
+    size_t size;
+    uint8_t *bytes = read_file(path, &size);
+    while (size > 0 && bytes[size - 1] == 0) size--;
+    cut_file(path, (size + 4095) / 4096 * 4096);
+    free(bytes);
+}
+
+/* What one thread has proven behind a crash another does not read by a request for each of its headers. */
+START_TEST(where_each_read_is_a_request_recovery_makes_few_large_ones)
+{
+    static uint8_t bytes[12000];
+    char path[3300];
+    u9_fault fault;
+    u9_options o = writer_options();
+    o.segment_size = 64 << 20;
+    u9_log *w = open_writer(at("log"), &o);
+    for (unsigned i = 0; i < 2500; i++) {
+        append_bytes(w, bytes, sizeof bytes);
+        if (i % 4 == 0) ck_assert_int_eq(u9_log_commit(w, i), U9_OK);
+    }
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    crash(w, at("log"));
+    cut_reserved(segment_path(at("log"), 1));
+    ck_assert_int_eq(u9_store_add(far_store, &fault), U9_OK);
+    snprintf(path, sizeof path, "far:%s", at("log"));
+    o = (u9_options){.size = sizeof o, .mode = U9_WRITE};
+    ck_assert_int_eq(u9_log_open(path, &o, &w, &fault), U9_OK);
+    ck_assert_msg(atomic_load(&far_small) < 50, "%u small reads of %u", atomic_load(&far_small), atomic_load(&far_reads));
+    ck_assert_uint_eq(append_text(w, "next"), 2500);
+    close_log(w);
+}
+END_TEST
+
 Suite *suite_store(void)
 {
     Suite *suite = suite_create("store");
@@ -186,5 +265,10 @@ Suite *suite_store(void)
     tcase_add_test(tc, what_stands_beside_a_log_is_in_the_same_place);
     tcase_add_test(tc, a_place_is_where_its_address_says_or_where_paths_lead);
     suite_add_tcase(suite, tc);
+    TCase *real = tcase_create("far");
+    tcase_add_checked_fixture(real, fixture_setup, fixture_teardown);
+    tcase_set_timeout(real, 60);
+    tcase_add_test(real, where_each_read_is_a_request_recovery_makes_few_large_ones);
+    suite_add_tcase(suite, real);
     return suite;
 }
