@@ -54,7 +54,7 @@ static void put_result(const struct tier *t)
         printf("; dropped %" PRIu64 " here, %s", d->dropped, tool_bytes_text(d->dropped_bytes, bytes));
     printf("; the place has %" PRIu64 ", %s", d->there, tool_bytes_text(d->there_bytes, there));
     if (d->next_ordinal > 0) printf(", all records below %" PRIu64, d->next_ordinal);
-    if (d->damages > 0) printf("; %" PRIu64 " damaged place%s as in the log, %s", d->damages, tool_plural(d->damages),
+    if (d->damages > 0) printf("; %" PRIu64 " place%s damaged or missing, %s", d->damages, tool_plural(d->damages),
                                tool_losses_text(&t->losses, lost));
     putchar('\n');
     if (n == 0 && d->there == 0)

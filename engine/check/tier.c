@@ -102,7 +102,10 @@ static u9_err check_place(u9i_tiering *t, u9_fault *fault)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = t->place, .rule = "TR-1"), "the place is the log itself");
     sys = u9i_mark_read(t->far, &mark);
     if (sys != 0) return u9i_tiering_fail(t, true, u9i_mark_name, sys, "cannot read the mark there", fault);
-    if (mark.counts < 0 || memcmp(mark.slots[mark.counts].mark.log, t->catalog->log, sizeof t->catalog->log) == 0) return U9_OK;
+    if (mark.counts < 0) return U9_OK;
+    t->marked_segment = mark.slots[mark.counts].mark.segment;
+    t->marked = mark.slots[mark.counts].mark.end;
+    if (memcmp(mark.slots[mark.counts].mark.log, t->catalog->log, sizeof t->catalog->log) == 0) return U9_OK;
     return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = t->place, .rule = "TR-4"), "what stands there is another log");
 }
 
@@ -195,10 +198,13 @@ static size_t find_last_complete(const u9i_catalog *c)
     return U9I_NOT_THERE;
 }
 
+/* Once it was copied, it is complete, whatever became of it or of the one behind it since. */
 static bool is_ready(const u9i_tiering *t, size_t i)
 {
     const u9i_facts *f = u9i_catalog_facts(t->catalog, i);
-    return t->last != U9I_NOT_THERE && i <= t->last && u9i_facts_on_row(f) && f->named;
+    const u9i_tiered *s = u9i_tier_list_find(&t->list, f->number);
+    if (!u9i_facts_on_row(f)) return false;
+    return (t->last != U9I_NOT_THERE && i <= t->last && f->named) || (s && u9i_tiered_is(s, f));
 }
 
 /* The place has it, as large as the list says. */
@@ -284,23 +290,18 @@ static u9_err look_at_wanted(u9i_tiering *t, u9_fault *fault)
     size_t first = U9I_NOT_THERE, newest = U9I_NOT_THERE;
     for (size_t i = 0; i < t->catalog->count; i++) {
         if (!u9i_facts_on_row(u9i_catalog_facts(t->catalog, i))) continue;
-        if (first == U9I_NOT_THERE && (t->steps[i].wanted || !is_ready(t, i))) first = i;
+        if (first == U9I_NOT_THERE && (t->steps[i].wanted || t->steps[i].altered || !is_ready(t, i))) first = i;
         newest = i;
     }
     if (first == newest) return U9_OK; /* none, or the one that may change */
     return u9i_tiering_look(t, u9i_catalog_facts(t->catalog, first)->number, u9i_catalog_facts(t->catalog, newest)->number, fault);
 }
 
-/* One that is whole here takes the place of what was copied; of two damaged ones nobody knows which is the better. [TR-4] */
+/* One that is whole here takes the place of a copy that is not what it was, of two damaged ones neither. [TR-4] */
 static u9_err refuse_altered(const u9i_tiering *t, u9_fault *fault)
 {
-    for (size_t i = 0; i < t->catalog->count; i++) {
-        const u9i_facts *f = u9i_catalog_facts(t->catalog, i);
-        if (t->steps[i].altered && t->steps[i].damaged)
-            return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = t->place, .segment = f->number, .rule = "TR-4"),
-                             "its copy differs from segment %llu here, which is damaged and is not what was copied: check both with "
-                             "u9fsck, and put the better one in the place of the other; nothing was copied or dropped", (unsigned long long)f->number);
-    }
+    for (size_t i = 0; i < t->catalog->count; i++)
+        if (t->steps[i].wanted && t->steps[i].altered && t->steps[i].damaged) return u9i_tiering_refuse(t, u9i_catalog_facts(t->catalog, i), fault);
     return U9_OK;
 }
 
@@ -336,11 +337,14 @@ static void sum_up(u9i_tiering *t)
 {
     u9_tiered *d = &t->done;
     uint64_t untiered = lowest_untiered(t);
-    d->there = t->list.count;
-    d->there_bytes = d->next_ordinal = 0;
+    d->there = d->there_bytes = d->next_ordinal = 0;
     for (size_t i = 0; i < t->list.count; i++) {
-        d->there_bytes += t->list.segments[i].size;
-        if (t->list.segments[i].number < untiered) d->next_ordinal = t->list.segments[i].next;
+        const u9i_tiered *s = &t->list.segments[i];
+        if (s->lost && s->number < untiered) untiered = s->number;
+        if (s->lost) continue;
+        d->there++;
+        d->there_bytes += s->size;
+        if (s->number < untiered) d->next_ordinal = s->next;
     }
 }
 
@@ -348,8 +352,8 @@ static void sum_up(u9i_tiering *t)
 
 static u9_err tell_lists(u9i_tiering *t, u9_fault *fault)
 {
-    if (!t->untold) return U9_OK;
     u9_err err = u9i_tiering_mark(t, fault);
+    if (!t->untold) return err;
     if (err == U9_OK) err = u9i_tiering_put_list(t, true, fault);
     if (err == U9_OK) err = u9i_tiering_put_list(t, false, fault);
     t->untold &= err != U9_OK;
@@ -363,7 +367,6 @@ static u9_err copy_one(u9i_tiering *t, size_t i, u9_fault *fault)
     u9_err err = u9i_tiering_copy(t, i, fault);
     if (err != U9_OK) return err;
     t->untold = true;
-    t->newest = i; /* they come in their order */
     d->segments++;
     d->bytes += size;
     d->left--;
@@ -404,6 +407,7 @@ static u9_err copy_all(u9i_tiering *t, const char *path, u9_fault *fault)
 {
     u9_err err = compare_lines(t, fault);
     if (err == U9_OK) err = find_dropped(t, fault);
+    if (err == U9_OK) err = u9i_tiering_find_lost(t, fault);
     if (err != U9_OK) return err;
     t->steps = calloc(t->catalog->count, sizeof *t->steps);
     if (t->steps == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
@@ -461,7 +465,7 @@ u9_err u9_tier(const char *path, const u9_tier_options *options, u9_tiered *out,
 {
     u9_err err = check_tier(path, options, out, fault);
     if (err != U9_OK) return err;
-    u9i_tiering t = {.done.size = out->size, .newest = U9I_NOT_THERE};
+    u9i_tiering t = {.done.size = out->size};
     memcpy(&t.options, options, options->size);
     err = open_tiering(&t, path, fault);
     if (err == U9_OK) {

@@ -51,25 +51,44 @@ u9_err u9i_tiering_put_list(u9i_tiering *t, bool far, u9_fault *fault)
     return sys ? u9i_tiering_fail(t, far, u9i_tier_name, sys, "cannot write the list of what stands at the place", fault) : U9_OK;
 }
 
+/* The secret of the highest segment of the list, which stands here until a higher one is copied. False: it is not here. */
+static bool find_secret(const u9i_tiering *t, const u9i_tiered *s, u9i_secret *out)
+{
+    for (size_t i = t->catalog->count; i > 0; i--) {
+        *out = u9i_catalog_facts(t->catalog, i - 1)->secret;
+        if (!out->lost && memcmp(out->boundary, s->boundary, sizeof s->boundary) == 0) return true;
+    }
+    return false;
+}
+
+static bool is_marked_end(const u9i_tiering *t, const u9i_tiered *s)
+{
+    return t->marked_segment == s->number && t->marked.offset == s->end && memcmp(t->marked.chain, s->chain, sizeof s->chain) == 0;
+}
+
 u9_err u9i_tiering_mark(u9i_tiering *t, u9_fault *fault)
 {
     uint8_t bytes[U9I_MARK_SIZE] = {0}, drawn[U9I_SECRET_SIZE];
-    u9i_secret secret;
+    u9i_secret secret, own;
     u9i_env *env = t->source.dir->env;
-    const u9i_tiered *first = t->list.segments, *last = t->list.count ? first + t->list.count - 1 : NULL;
-    const u9i_facts *f = t->newest == U9I_NOT_THERE ? NULL : u9i_catalog_facts(t->catalog, t->newest);
-    if (f == NULL || last == NULL || last->number != f->number) return U9_OK; /* it names the last one already */
-    u9i_mark_record mark = {.first_ordinal = first->number > 1 ? first->first : 0, .segment = f->number, .end = f->at,
-                            .time_us = u9i_wall_us(env)};
+    if (t->list.count == 0) return U9_OK;
+    const u9i_tiered *first = t->list.segments, *last = first + t->list.count - 1;
+    if (is_marked_end(t, last) || !find_secret(t, last, &own)) return U9_OK;
+    u9i_mark_record mark = {.first_ordinal = first->number > 1 ? first->first : 0, .segment = last->number,
+                            .end = {.offset = last->end, .ordinal = last->next}, .time_us = u9i_wall_us(env)};
+    memcpy(mark.end.chain, last->chain, sizeof last->chain);
     memcpy(mark.log, t->list.log, sizeof mark.log);
-    memcpy(mark.boundary, f->secret.boundary, sizeof mark.boundary);
-    memcpy(mark.secret, f->secret.bytes, sizeof mark.secret);
+    memcpy(mark.boundary, own.boundary, sizeof mark.boundary);
+    memcpy(mark.secret, own.bytes, sizeof mark.secret);
     do {
         if (!u9i_random(env, drawn, sizeof drawn))
             return u9i_tiering_fail(t, true, u9i_mark_name, -errno, "cannot draw a secret for the mark", fault);
     } while (!u9i_secret_init(&secret, drawn) || u9i_slot_encode(&mark, &secret, bytes) != U9_OK); /* [H-3] */
     int sys = put_file(t->far, u9i_mark_name, bytes, sizeof bytes);
-    return sys ? u9i_tiering_fail(t, true, u9i_mark_name, sys, "cannot write the mark", fault) : U9_OK;
+    if (sys != 0) return u9i_tiering_fail(t, true, u9i_mark_name, sys, "cannot write the mark", fault);
+    t->marked_segment = last->number;
+    t->marked = mark.end;
+    return U9_OK;
 }
 
 /* A segment */
@@ -154,6 +173,51 @@ static int compare_there(moving *m, uint64_t from)
     return err;
 }
 
+static bool is_void_block(const uint8_t *bytes, size_t n)
+{
+    static const uint8_t zeros[U9I_BLOCK];
+    return memcmp(bytes, zeros, n) == 0;
+}
+
+/* What stands there is as it is here, up to some block, and zeros from there on: nothing is there that is not here. */
+static int find_nothing_else(moving *m, u9i_file *file, uint64_t size, bool *nothing)
+{
+    int err = 0;
+    bool ended = false;
+    *nothing = true;
+    for (uint64_t at = 0; at < size && *nothing && err == 0; at += STEP) {
+        size_t n = size - at < STEP ? (size_t)(size - at) : STEP, mine = at < m->facts->size ? tier_step_at(m, at) : 0;
+        if (mine > n) mine = n;
+        memset(m->here + mine, 0, n - mine);
+        if (mine > 0) err = u9i_read_exactly(m->from, at, m->here, mine);
+        if (err == 0) err = u9i_read_exactly(file, at, m->there, n);
+        for (size_t b = 0, part; b < n && *nothing && err == 0; b += part) {
+            part = n - b < U9I_BLOCK ? n - b : U9I_BLOCK;
+            ended |= memcmp(m->here + b, m->there + b, part) != 0;
+            *nothing = !ended || is_void_block(m->there + b, part);
+        }
+    }
+    return err;
+}
+
+/*
+ * Where the segment is damaged here, what stands there is removed only if that has nothing else, as an interrupted run
+ * leaves it. -EUCLEAN: it has, and may be the better one. [TR-4]
+ */
+static int clear_beginning(moving *m)
+{
+    u9i_file *file;
+    uint64_t size = 0;
+    bool nothing = false;
+    int err = u9i_file_open(m->t->far, m->name, U9I_OPEN_READ, &file);
+    if (err != 0) return err;
+    err = u9i_file_size(file, &size);
+    if (err == 0) err = find_nothing_else(m, file, size, &nothing);
+    u9i_file_close(file);
+    if (err == 0 && !nothing) err = -EUCLEAN;
+    return err ? err : u9i_dir_remove(m->t->far, m->name);
+}
+
 /*
  * What stands there is this segment, cut short or damaged: it begins with the same block, and so by the same secret, or
  * with nothing, as a run leaves it that was interrupted where the place has files; or it is what the list says was copied.
@@ -161,7 +225,6 @@ static int compare_there(moving *m, uint64_t from)
  */
 static int clear_remains(moving *m)
 {
-    static const uint8_t zeros[U9I_BLOCK];
     const u9i_tiered *listed = u9i_tier_list_find(&m->t->list, m->facts->number);
     u9i_file *file;
     uint64_t size = 0;
@@ -171,7 +234,7 @@ static int clear_remains(moving *m)
     size_t n = size < U9I_BLOCK ? (size_t)size : U9I_BLOCK;
     if (err == 0 && n > 0) err = u9i_read_exactly(m->from, 0, m->here, n);
     if (err == 0 && n > 0) err = u9i_read_exactly(file, 0, m->there, n);
-    bool ours = err == 0 && (memcmp(m->here, m->there, n) == 0 || memcmp(m->there, zeros, n) == 0);
+    bool ours = err == 0 && (memcmp(m->here, m->there, n) == 0 || is_void_block(m->there, n));
     u9i_file_close(file);
     if (err == 0 && !ours && listed) err = u9i_tiered_compare(listed, m->t->far, m->name, &ours);
     if (err == 0 && !ours) err = -EEXIST;
@@ -204,14 +267,14 @@ static uint64_t read_back_from(const moving *m)
     return m->t->options.verify ? 0 : end / U9I_BLOCK * U9I_BLOCK;
 }
 
-static int move_bytes(moving *m, bool *found, uint8_t sha[U9I_HASH_SIZE])
+static int move_bytes(moving *m, bool damaged, bool *found, uint8_t sha[U9I_HASH_SIZE])
 {
     int err = copy_there(m, sha);
     *found = err == -EEXIST;
     if (err == -EEXIST) {
         err = compare_there(m, 0);
         if (err == 0) return u9i_file_hash(m->from, m->facts->size, sha);
-        if (err == -EBADMSG) err = clear_remains(m);
+        if (err == -EBADMSG) err = damaged ? clear_beginning(m) : clear_remains(m);
         *found = false;
         if (err == 0) err = copy_there(m, sha);
     }
@@ -243,6 +306,13 @@ static int copy_index(const moving *segment)
     return err;
 }
 
+u9_err u9i_tiering_refuse(const u9i_tiering *t, const u9i_facts *f, u9_fault *fault)
+{
+    return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = t->place, .segment = f->number, .rule = "TR-4"),
+                     "its copy differs from segment %llu here, which is damaged and is not what was copied: check both with "
+                     "u9fsck, and put the better one in the place of the other; nothing was dropped", (unsigned long long)f->number);
+}
+
 static u9_err tell_failure(const moving *m, int sys, u9_fault *fault)
 {
     char path[4400];
@@ -251,6 +321,7 @@ static u9_err tell_failure(const moving *m, int sys, u9_fault *fault)
         return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = path, .segment = m->facts->number, .rule = "TR-4"),
                          "something else stands there: it is left as it is, and the segment here is not dropped; remove "
                          "it, or choose another place");
+    if (sys == -EUCLEAN) return u9i_tiering_refuse(m->t, m->facts, fault);
     if (sys == -EBADMSG)
         return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = path, .segment = m->facts->number, .rule = "TR-3"),
                          "other bytes are read back than were written: the segment here is not dropped");
@@ -279,9 +350,25 @@ static u9_err read_tiered_keys(u9i_tiering *t, size_t i, u9i_tiered *s, u9_fault
     return U9_OK;
 }
 
+/* Where nothing here names its end any more, that is as it was when it was copied first. */
+static u9_err enter_again(u9i_tiering *t, size_t i, const uint8_t sha[U9I_HASH_SIZE], u9_fault *fault)
+{
+    const u9i_facts *f = u9i_catalog_facts(t->catalog, i);
+    u9i_tiered s = *u9i_tier_list_find(&t->list, f->number);
+    const uint8_t *keys = s.keys;
+    s.size = f->size;
+    s.damaged = t->steps[i].damaged;
+    memcpy(s.sha, sha, sizeof s.sha);
+    s.keys = keys ? malloc(s.keys_size + 1) : NULL;
+    if (s.keys) memcpy(s.keys, keys, s.keys_size);
+    if ((keys == NULL || s.keys) && u9i_tier_list_put(&t->list, &s)) return U9_OK;
+    return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
+}
+
 static u9_err enter_tiered(u9i_tiering *t, size_t i, const uint8_t sha[U9I_HASH_SIZE], u9_fault *fault)
 {
     const u9i_facts *f = u9i_catalog_facts(t->catalog, i);
+    if (!f->named) return enter_again(t, i, sha, fault);
     u9i_tiered s = {.number = f->number, .size = f->size, .first = f->has_open ? f->open.end.ordinal : 0,
                     .next = f->at.ordinal, .first_us = f->has_open ? f->open.time_us : 0, .last_us = f->has_end ? f->end_frame.trailer.time_us : 0,
                     .end = f->at.offset, .damaged = t->steps[i].damaged};
@@ -316,17 +403,18 @@ static void close_moving(moving *m)
 
 u9_err u9i_tiering_compare(u9i_tiering *t, size_t i, const u9i_tiered *listed, u9_fault *fault)
 {
-    bool copied = false;
+    bool copied = false, intact = false;
     moving m;
     int sys = open_moving(&m, t, i);
     if (sys == 0) sys = u9i_tiered_compare(listed, t->source.dir, m.facts->name, &copied);
     if (sys != 0) m.what = "cannot read the segment";
     else if (t->options.verify || !copied) sys = compare_there(&m, 0);
     bool differs = sys == -EBADMSG;
-    t->steps[i].wanted = differs || !copied;
+    if (differs) sys = copied || listed->damaged ? 0 : u9i_tiered_compare(listed, t->far, m.name, &intact);
+    t->steps[i].wanted = differs ? !intact : !copied;
     t->steps[i].altered = differs && !copied;
     close_moving(&m);
-    return sys != 0 && !differs ? tell_failure(&m, sys, fault) : U9_OK;
+    return sys ? tell_failure(&m, sys, fault) : U9_OK;
 }
 
 u9_err u9i_tiering_copy(u9i_tiering *t, size_t i, u9_fault *fault)
@@ -335,7 +423,7 @@ u9_err u9i_tiering_copy(u9i_tiering *t, size_t i, u9_fault *fault)
     bool found = false;
     moving m;
     int sys = open_moving(&m, t, i);
-    if (sys == 0) sys = move_bytes(&m, &found, sha);
+    if (sys == 0) sys = move_bytes(&m, t->steps[i].damaged, &found, sha);
     if (sys == 0 && (sys = copy_index(&m)) != 0) m.what = "cannot copy its index to there";
     close_moving(&m);
     if (sys != 0) return tell_failure(&m, sys, fault);

@@ -6,6 +6,10 @@
 
 #include "engine/read/reader.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 /* The first segment of the catalog with this number or a higher one. */
 static size_t find_from(const u9i_catalog *c, uint64_t number)
 {
@@ -46,4 +50,35 @@ u9_err u9i_tiering_look(u9i_tiering *t, uint64_t from, uint64_t to, u9_fault *fa
     }
     u9i_reader_release(&r);
     return err;
+}
+
+/* What the place lost */
+
+static void tell_lost(u9i_tiering *t, const u9i_tiered *s)
+{
+    char path[4400], name[20];
+    u9_verdict worst = U9_V_CLEAN;
+    u9i_segment_name(s->number, name);
+    snprintf(path, sizeof path, "%s/%s", t->place, name);
+    u9_damage d = {.verdict = U9_V_CORRUPT, .reason = U9_R_MISSING, .segment = s->number, .path = path, .ordinal = s->first,
+                   .lost = s->next >= s->first ? s->next - s->first : U9_NOWHERE};
+    u9i_damage_sum(&d, &worst, &t->done.damages, &t->done.lost);
+    if (t->options.on_damage) t->options.on_damage(t->options.ctx, &d);
+}
+
+u9_err u9i_tiering_find_lost(u9i_tiering *t, u9_fault *fault)
+{
+    if (t->far == NULL) return U9_OK;
+    bool *there = calloc(t->list.count + 1, sizeof *there);
+    if (there == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");
+    int sys = u9i_tier_list_present(&t->list, t->far, there);
+    for (size_t k = 0; k < t->list.count && sys == 0; k++) {
+        u9i_tiered *s = &t->list.segments[k];
+        size_t i = find_from(t->catalog, s->number);
+        bool here = i < t->catalog->count && u9i_catalog_facts(t->catalog, i)->number == s->number;
+        s->lost = !here && !there[k];
+        if (s->lost) tell_lost(t, s);
+    }
+    free(there);
+    return sys ? u9i_tiering_fail(t, true, ".", sys, "cannot list the place", fault) : U9_OK;
 }

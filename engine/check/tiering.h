@@ -16,7 +16,7 @@
 /* What is known of a segment of the log, and is to be done with it. */
 typedef struct u9i_tier_step {
     bool wanted;  /* it is to be copied */
-    bool altered; /* the place has another, and this is not what was copied, by the list */
+    bool altered; /* the place has another, and this is not what was copied, by the list; unless it is wanted, that is */
     bool damaged; /* it is, here */
 } u9i_tier_step;
 
@@ -32,13 +32,20 @@ typedef struct u9i_tiering {
     u9i_tier_list list;             /* what the place has */
     bool unlisted;                  /* the place says nothing of what it has: it may be another disk */
     bool untold;                    /* the lists in the two places do not say so yet */
+    u9i_position marked;            /* what the place's mark names, of the segment of this number: */
+    uint64_t marked_segment;        /*   0: none, or it is damaged */
     size_t last;                    /* index of the highest segment that may be copied; U9I_NOT_THERE: none may */
-    size_t newest;                  /* index of the last segment that was copied; U9I_NOT_THERE: none */
     u9_tiered done;
 } u9i_tiering;
 
 /* A failure of the system with a file here or at the place. */
 u9_err u9i_tiering_fail(const u9i_tiering *t, bool far, const char *name, int sys, const char *what, u9_fault *fault);
+
+/* Of two copies of a segment nobody knows which is the better. [TR-4] */
+u9_err u9i_tiering_refuse(const u9i_tiering *t, const u9i_facts *facts, u9_fault *fault);
+
+/* Tells of each segment of the list that is neither here nor at the place, and counts it. */
+U9_MUST_CHECK u9_err u9i_tiering_find_lost(u9i_tiering *t, u9_fault *fault);
 
 /* Reads the segments [from, to) as they are here, and tells what is damaged of them, and missing up to the one of number `to`. */
 U9_MUST_CHECK u9_err u9i_tiering_look(u9i_tiering *t, uint64_t from, uint64_t to, u9_fault *fault);
@@ -52,7 +59,7 @@ U9_MUST_CHECK u9_err u9i_tiering_copy(u9i_tiering *t, size_t i, u9_fault *fault)
  */
 U9_MUST_CHECK u9_err u9i_tiering_compare(u9i_tiering *t, size_t i, const u9i_tiered *listed, u9_fault *fault);
 
-/* The mark of the place names the end of the newest segment, if that was copied now. [TR-3] */
+/* The mark of the place names the end of the highest segment of the list, if it does not. [TR-3] */
 U9_MUST_CHECK u9_err u9i_tiering_mark(u9i_tiering *t, u9_fault *fault);
 
 /* The list, there or here, in place of the one that is. */

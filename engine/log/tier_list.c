@@ -267,6 +267,25 @@ int u9i_tier_list_read(u9i_dir *dir, u9i_tier_list *out)
 
 /* The files it is of */
 
+typedef struct present {
+    const u9i_tier_list *list;
+    bool *there;
+} present;
+
+static int note_present(void *ctx, const char *name)
+{
+    present *p = ctx;
+    uint64_t number;
+    const u9i_tiered *s = u9i_segment_named(name, &number) ? u9i_tier_list_find(p->list, number) : NULL;
+    if (s) p->there[s - p->list->segments] = true;
+    return 0;
+}
+
+int u9i_tier_list_present(const u9i_tier_list *l, u9i_dir *place, bool *there)
+{
+    return u9i_dir_list(place, note_present, &(present){.list = l, .there = there});
+}
+
 int u9i_file_hash(u9i_file *file, uint64_t size, uint8_t out[U9I_HASH_SIZE])
 {
     u9i_hasher hasher = {.blocks = 0};

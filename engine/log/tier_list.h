@@ -27,6 +27,7 @@ typedef struct u9i_tiered {
     uint8_t chain[U9I_HASH_SIZE]; /* and that one's chain */
     uint8_t sha[U9I_HASH_SIZE];  /* H of the whole file */
     bool damaged;                /* it was when it was copied: what is here may be mended since */
+    bool lost;                   /* it is neither here nor there, as was found out; stands in no file */
     uint8_t *keys;               /* its first and its last key, as values back to back; NULL: it says none */
     size_t keys_size;
 } u9i_tiered;
@@ -59,6 +60,9 @@ bool u9i_tiered_is(const u9i_tiered *segment, const u9i_facts *facts);
 
 /* Adds a segment, or puts it in the place of one of its number; takes `keys`, also where it fails. False: no memory. */
 bool u9i_tier_list_put(u9i_tier_list *list, const u9i_tiered *segment);
+
+/* Which of them a place has, by their names: there[i], which are false, of segments[i]. 0 or a negative errno. */
+int u9i_tier_list_present(const u9i_tier_list *list, u9i_dir *place, bool *there);
 
 /* H of all bytes of a file, of so many. 0 or a negative errno. */
 int u9i_file_hash(u9i_file *file, uint64_t size, uint8_t out[U9I_HASH_SIZE]);

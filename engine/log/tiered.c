@@ -89,20 +89,6 @@ static bool goes_far(const u9i_dir *dir, const char *name)
 
 /* The list and what there is of it */
 
-typedef struct present {
-    const u9i_tier_list *list;
-    bool *there;
-} present;
-
-static int note_present(void *ctx, const char *name)
-{
-    present *p = ctx;
-    uint64_t number;
-    const u9i_tiered *s = u9i_segment_named(name, &number) ? u9i_tier_list_find(p->list, number) : NULL;
-    if (s) p->there[s - p->list->segments] = true;
-    return 0;
-}
-
 /* Reads the list anew, if it has changed. The lock is held. */
 static int read_list_again(tiered_dir *t)
 {
@@ -112,17 +98,17 @@ static int read_list_again(tiered_dir *t)
     if (err != 0 || memcmp(&stamp, &t->stamp, sizeof stamp) == 0) return err;
     err = u9i_tier_list_read(t->base, &list);
     if (err != 0) return err;
-    present p = {.list = &list, .there = calloc(list.count + 1, sizeof(bool))};
-    err = p.there == NULL ? -ENOMEM : t->far ? u9i_dir_list(t->far, note_present, &p) : 0;
+    bool *there = calloc(list.count + 1, sizeof *there);
+    err = there == NULL ? -ENOMEM : t->far ? u9i_tier_list_present(&list, t->far, there) : 0;
     if (err != 0) {
         u9i_tier_list_free(&list);
-        free(p.there);
+        free(there);
         return err;
     }
     u9i_tier_list_free(&t->list);
     free(t->there);
     t->list = list;
-    t->there = p.there;
+    t->there = there;
     t->stamp = stamp;
     t->dir.tiered_from = list.count ? list.segments[0].number : 0;
     t->dir.tiered_ordinal = list.count ? list.segments[0].first : 0;

@@ -33,7 +33,7 @@ typedef struct u9_tier_options {
     int dry_run;         /* not 0: nothing is copied or dropped, it is only told what would be copied */
     int (*on_progress)(void *ctx, const u9_tiered *so_far); /* after each segment; NULL: none. Not 0: stops there */
     void *ctx;
-    u9_damage_fn *on_damage; /* told of each damage in what is copied, and of what is missing between; may be NULL */
+    u9_damage_fn *on_damage; /* told of each damage in what is copied, and of what is missing; may be NULL */
 } u9_tier_options;
 
 /* What was done, or would be. */
@@ -48,7 +48,7 @@ struct u9_tiered {
     uint64_t left, left_bytes; /* to be copied still; 0 at the end */
     uint64_t dropped;      /* segments that were dropped here, */
     uint64_t dropped_bytes;
-    uint64_t damages; /* places in what was copied, which the copy has as well, */
+    uint64_t damages; /* places in what is here of it, and segments that are neither here nor at the place, */
     uint64_t lost;    /*   and records lost by them, as far as that is known */
 };
 

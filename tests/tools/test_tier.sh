@@ -143,7 +143,7 @@ harmed() {
     run "$u9" tier bad --to bad.far
     claim 'a damaged segment is told' test "$status" -eq 3
     claim 'as is where it stands' says 'bad/0000000000000002.u9 .*CORRUPT: hash: .* lost'
-    claim 'and what that means for the copy' says '1 damaged place as in the log, .* records lost'
+    claim 'and what that means for the copy' says '1 place damaged or missing, .* records lost'
     rm -r bad && mv older bad
     seq 10 | "$u9" append bad --segment-size 64K 2>append.err
     run "$u9" tier bad --to bad.far

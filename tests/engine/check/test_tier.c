@@ -1099,13 +1099,10 @@ START_TEST(copies_are_compared_if_asked) /* [TR-4] */
         ck_assert_msg(err == U9_OK || (err == U9_IO && fault.sys == EIO), "%u: %s", nth, fault.text);
     }
     ck_assert_uint_eq(done.left, 1);
-    flip_bit(segment_path(at("log"), 3), 3 * BLOCK, 3);
-    ck_assert_int_eq(try_tier(verifying(false)), U9_CORRUPT); /* what is here is not what was copied: neither takes the other's place */
-    ck_assert_msg(strstr(fault.text, "check both"), "%s", fault.text);
-    ck_assert_uint_eq(done.segments + done.dropped, 0);
-    flip_bit(segment_path(at("log"), 3), 3 * BLOCK, 3);
+    flip_bit(segment_path(at("log"), 3), 3 * BLOCK, 3); /* of which the copy is what was copied: that one stays */
     tier_with(verifying(false));
     ck_assert_uint_eq(done.segments, 1);
+    ck_assert_uint_eq(done.damages, 1);
     ck_assert_uint_gt(done.dropped, 0);
     expect_whole(at("log"), TRIM_RECORDS);
     ck_assert_uint_eq(read_through(at("far")).damages, 0);
@@ -1269,6 +1266,117 @@ START_TEST(a_failure_of_any_call_leaves_what_the_next_run_ends) /* [TR-3] */
 }
 END_TEST
 
+/* A copy that is the better one is never written over by what is damaged here, however it came to be there. */
+START_TEST(a_copy_gives_way_to_a_damaged_segment_only_if_it_has_nothing_else) /* [TR-4] */
+{
+    enum { LONGER, SHORTER, UNLISTED, BEGINNING, CASES };
+    for (unsigned how = LONGER; how < CASES; how++) {
+        size_t size;
+        uint8_t *whole;
+        make_row_of_segments(at("log"));
+        char copy[3400];
+        snprintf(copy, sizeof copy, "%s", segment_path(at("far"), 2));
+        tier();
+        whole = read_file(copy, &size);
+        flip_bit(segment_path(at("log"), 2), 5 * BLOCK, 3);
+        if (how == LONGER) extend_file(copy, size + BLOCK);
+        if (how == SHORTER) cut_file(copy, size - BLOCK);
+        if (how == UNLISTED || how == BEGINNING) drop_file(file_in(at("log"), ".tier")), drop_file(file_in(at("far"), ".tier"));
+        if (how == BEGINNING) cut_file(copy, 4 * BLOCK), extend_file(copy, 9 * BLOCK);
+        u9_err err = try_tier(to_far());
+        uint8_t *there = read_file(copy, &size);
+        ck_assert_msg(err == (how == BEGINNING ? U9_OK : U9_CORRUPT), "case %u: %s", how, u9_err_name(err));
+        if (how == BEGINNING) ck_assert(same_files(copy, segment_path(at("log"), 2)));
+        else ck_assert_mem_eq(there, whole, size < 9 * BLOCK ? size : 9 * BLOCK);
+        if (how != BEGINNING) ck_assert_msg(strstr(fault.text, "check both"), "%s", fault.text);
+        (void)trim_all();
+        ck_assert(how == BEGINNING || exists(segment_path(at("log"), 2)));
+        free(whole);
+        free(there);
+        remove_log(at("log"));
+        remove_log(at("far"));
+    }
+}
+END_TEST
+
+/* What the list has is looked for there before it goes here, also where nothing here says any more where it ends. */
+START_TEST(what_is_dropped_was_found_at_the_place_whatever_the_row_says) /* [TR-3] [TR-4] */
+{
+    for (unsigned altered = 0; altered < 2; altered++) {
+        make_row_of_segments(at("log"));
+        tier();
+        flip_bit(segment_path(at("log"), 3), 100, 3); /* its u9open, which named where the second one ends */
+        if (altered) flip_bit(segment_path(at("far"), 2), 3 * BLOCK, 3);
+        else drop_file(segment_path(at("far"), 2));
+        u9_tier_options what = to_far();
+        what.keep_bytes = 1;
+        what.verify = altered > 0;
+        tier_with(what);
+        ck_assert_uint_ge(done.damages, altered); /* of the third one, of which the copy is as it was */
+        ck_assert_uint_gt(done.dropped, 2);
+        shown s = read_through(at("far"));
+        ck_assert_uint_eq(s.first, 0);
+        ck_assert_uint_le(s.damages, 1); /* that u9open's */
+        ck_assert_uint_eq(s.records, s.next);
+        remove_log(at("log"));
+        remove_log(at("far"));
+    }
+}
+END_TEST
+
+/* An altered segment here takes no place from a copy that is what was copied; behind its data it is not even damage of records. */
+START_TEST(a_copy_that_is_what_was_copied_stays) /* [TR-4] */
+{
+    make_row_of_segments(at("log"));
+    tier();
+    uint64_t size = file_size(segment_path(at("log"), 2));
+    flip_bit(segment_path(at("log"), 2), size - BLOCK + 100, 3);
+    u9_tier_options what = to_far();
+    what.verify = 1;
+    (void)!try_tier(what);
+    ck_assert_uint_eq(done.segments, 0);
+    ck_assert_uint_eq(read_through(at("far")).damages, 0);
+    ck_assert(!same_files(segment_path(at("log"), 2), segment_path(at("far"), 2)));
+}
+END_TEST
+
+/* A segment that is neither here nor there is not said to be there. */
+START_TEST(what_the_place_lost_is_told_and_not_counted) /* [TR-6] */
+{
+    make_row_of_segments(at("log"));
+    tier_and_drop();
+    uint64_t there = done.there;
+    ck_assert_uint_gt(done.dropped, 2);
+    drop_file(segment_path(at("far"), 2));
+    unsigned told = 0;
+    u9_tier_options what = to_far();
+    what.on_damage = count_damage;
+    what.ctx = &told;
+    tier_with(what);
+    ck_assert_uint_eq(told, 1);
+    ck_assert_uint_eq(done.damages, 1);
+    ck_assert_uint_gt(done.lost, 0);
+    ck_assert_uint_lt(done.next_ordinal, done.lost + 10);
+    ck_assert_uint_le(done.there, there); /* one more was complete by then */
+}
+END_TEST
+
+/* The place's mark is seen to, also where nothing is to be copied. */
+START_TEST(a_mark_that_is_damaged_or_gone_is_made_anew) /* [TR-3] [M-4] */
+{
+    make_row_of_segments(at("log"));
+    for (unsigned how = 0; how < 4; how++) {
+        tier();
+        if (how == 1) fill_bytes(file_in(at("far"), ".mark"), 0, BLOCK, 7);
+        if (how > 1) tier_and_drop(), tier();
+        if (how > 1) drop_file(file_in(at("far"), ".mark"));
+        tier();
+        ck_assert_uint_eq(done.segments, 0);
+        ck_assert_uint_eq(read_through(at("far")).damages, 0);
+    }
+}
+END_TEST
+
 /* Of what comes anew a copy is in one of the two places, whatever fails, and whoever trims then. */
 START_TEST(a_failure_while_a_copy_comes_anew_drops_no_other) /* [TR-3] [TR-4] */
 {
@@ -1361,6 +1469,11 @@ Suite *suite_tier(void)
     tcase_add_test(t, what_cannot_be_compared_with_a_damaged_copy_is_not_dropped);
     tcase_add_test(t, what_was_damaged_further_since_it_was_copied_is_told);
     tcase_add_test(t, many_segments_go_and_damaged_ones_as_they_are);
+    tcase_add_test(t, a_copy_gives_way_to_a_damaged_segment_only_if_it_has_nothing_else);
+    tcase_add_test(t, what_is_dropped_was_found_at_the_place_whatever_the_row_says);
+    tcase_add_test(t, a_copy_that_is_what_was_copied_stays);
+    tcase_add_test(t, what_the_place_lost_is_told_and_not_counted);
+    tcase_add_test(t, a_mark_that_is_damaged_or_gone_is_made_anew);
     tcase_add_test(t, a_failure_while_a_copy_comes_anew_drops_no_other);
     tcase_add_test(t, a_failure_of_any_call_leaves_what_the_next_run_ends);
     suite_add_tcase(suite, t);
