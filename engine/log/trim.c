@@ -58,9 +58,12 @@ static u9_err read_tiered(const u9i_source *source, u9i_tier_list *list, bool *t
     int sys = u9i_tier_list_read(source->dir, list);
     *tiered = sys == 0;
     if (sys == 0 || sys == -ENOENT) return U9_OK;
-    return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : sys == -EBADMSG ? U9_CORRUPT : U9_IO,
-                     U9I_AT(.path = source->path, .sys = -sys, .rule = "TR-2"),
-                     "its file .tier, which says what may go, cannot be read or is damaged: nothing was trimmed");
+    if (sys == -EBADMSG)
+        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = source->path, .rule = "TR-2"),
+                         "its file .tier, which says what may go, is damaged: nothing was trimmed, and `u9 tier LOG --to PLACE` "
+                         "makes it anew");
+    return u9i_fault(fault, sys == -ENOMEM ? U9_NOMEM : U9_IO, U9I_AT(.path = source->path, .sys = -sys, .rule = "TR-2"),
+                     "cannot read its file .tier, which says what may go: nothing was trimmed");
 }
 
 /* The lowest number of the row that the place has not, by the list: it and all above stay. U9_NOWHERE: it has all. [TR-4] */

@@ -157,7 +157,7 @@ trims() {
     cp "$third" third
     cp -R hurt.trimmed away
     ends 1 '2 places mended' 'two segments are mended' "$fsck" --repair -p hurt.trimmed
-    "$u9" trim hurt.trimmed --keep 150K
+    "$u9" trim hurt.trimmed --before "#$("$u9" cat hurt.trimmed/0000000000000001.u9 | wc -l)"
     claim 'and the first is trimmed' eval '! test -e hurt.trimmed/0000000000000001.u9 && test -e "$third"'
     ends 1 '^hurt.trimmed: 1 place is as before' 'what is left of that repair is undone' "$fsck" --undo hurt.trimmed
     claim 'and what is not is told' grep -q '^hurt.trimmed: 1 of the places that were mended went with segments that were trimmed since' out
