@@ -260,6 +260,35 @@ static u9_err find_dropped(u9i_tiering *t, u9_fault *fault)
     return U9_OK;
 }
 
+typedef struct stranger {
+    const u9i_catalog *catalog;
+    uint64_t number;
+} stranger;
+
+static int note_stranger(void *ctx, const char *name)
+{
+    stranger *s = ctx;
+    uint64_t number;
+    if (!u9i_segment_named(name, &number)) return 0;
+    for (size_t i = 0; i < s->catalog->count; i++)
+        if (u9i_catalog_facts(s->catalog, i)->number == number) return 0;
+    s->number = number;
+    return 1;
+}
+
+/* Where nothing says what a place has, what stands there and not here is not mixed with what comes. [TR-4] */
+static u9_err refuse_unlisted(const u9i_tiering *t, u9_fault *fault)
+{
+    stranger s = {.catalog = t->catalog};
+    if (t->far == NULL || t->list.count > 0) return U9_OK;
+    int sys = u9i_dir_list(t->far, note_stranger, &s);
+    if (sys < 0) return u9i_tiering_fail(t, true, ".", sys, "cannot list the place", fault);
+    if (sys == 0) return U9_OK;
+    return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = t->place, .segment = s.number, .rule = "TR-4"),
+                     "segment %llu stands there, which is not here, and no list says of what log it is: nothing was copied. Choose "
+                     "another place, or empty this one", (unsigned long long)s.number);
+}
+
 /* Whether segment i is to be copied. A copy of what was damaged is compared by the list, others if that is asked for. */
 static u9_err plan_step(u9i_tiering *t, size_t i, u9_fault *fault)
 {
@@ -407,6 +436,7 @@ static u9_err copy_all(u9i_tiering *t, const char *path, u9_fault *fault)
 {
     u9_err err = compare_lines(t, fault);
     if (err == U9_OK) err = find_dropped(t, fault);
+    if (err == U9_OK) err = refuse_unlisted(t, fault);
     if (err == U9_OK) err = u9i_tiering_find_lost(t, fault);
     if (err != U9_OK) return err;
     t->steps = calloc(t->catalog->count, sizeof *t->steps);

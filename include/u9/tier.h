@@ -55,8 +55,8 @@ struct u9_tiered {
 /*
  * Copies all segments of the log at `path` that are complete (sealed, or closed and gone on behind) and that the place has
  * not, the lowest first, damaged ones as they are, and tells of that; verifies each copy; says so at the place, then here;
- * then drops, if it is to, what the place has. A copy of what was damaged comes anew once it was mended here. One that was closed, not sealed, has no index in itself: it gets one beside
- * it (u9/index.h), which goes with it.
+ * then drops, if it is to, what the place has. A copy of what was damaged comes anew once it was mended here. A segment that
+ * was closed, not sealed, has no index in itself: it gets one beside it (u9/index.h), which goes with it.
  * Interrupted anywhere, it goes on when called again. The log may be written meanwhile, by another handle or process; to
  * drop, it is opened for writing.
  * `out` is filled also where it fails, with what was done by then.
@@ -64,7 +64,7 @@ struct u9_tiered {
  * is the log itself, the path is a single file, the log is in a pool and the place a folder), U9_LOCKED (u9_tier is at
  * work on this log already; or all is copied, but a writer has the log, which therefore drops nothing: let it trim by
  * its options), U9_CORRUPT (the place has another log, or something else under a segment's name, went on otherwise,
- * or is ahead of the log here; it lacks what was dropped here, and its list; it reads back other bytes; a
+ * or is ahead of the log here; it lacks what was dropped here, and its list; it has segments that are not here, and no list; it reads back other bytes; a
  * segment here and its copy differ, and it is not the copy that was altered, nor is it whole; a list is damaged in both places),
  * U9_STATE (on_progress stopped it), U9_IO (sys tells which, and the message whose), U9_NOMEM, and what u9_log_open and u9_log_trim return.
  * Thread-safe.

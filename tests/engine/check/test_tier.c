@@ -1377,6 +1377,31 @@ START_TEST(a_mark_that_is_damaged_or_gone_is_made_anew) /* [TR-3] [M-4] */
 }
 END_TEST
 
+/* What an interrupted first run left, and was trimmed here since, is no part of what comes; nor is what lists were lost of. */
+START_TEST(what_no_list_names_and_is_not_here_is_refused) /* [TR-4] */
+{
+    for (unsigned lost = 0; lost < 2; lost++) {
+        make_row_of_segments(at("log"));
+        if (lost) {
+            tier_and_drop();
+            drop_file(file_in(at("far"), ".tier"));
+            drop_file(file_in(at("log"), ".tier"));
+        } else {
+            size_t size;
+            uint8_t *bytes = read_file(segment_path(at("log"), 1), &size);
+            make_dir(at("far"));
+            write_file(segment_path(at("far"), 1), bytes, size);
+            free(bytes);
+            ck_assert_uint_gt(trim_all(), 1);
+        }
+        expect_refused(U9_CORRUPT, "no list says of what log it is");
+        ck_assert(!exists(file_in(at("far"), ".tier")) && !exists(file_in(at("log"), ".tier")));
+        remove_log(at("log"));
+        remove_log(at("far"));
+    }
+}
+END_TEST
+
 /* Of what comes anew a copy is in one of the two places, whatever fails, and whoever trims then. */
 START_TEST(a_failure_while_a_copy_comes_anew_drops_no_other) /* [TR-3] [TR-4] */
 {
@@ -1474,6 +1499,7 @@ Suite *suite_tier(void)
     tcase_add_test(t, a_copy_that_is_what_was_copied_stays);
     tcase_add_test(t, what_the_place_lost_is_told_and_not_counted);
     tcase_add_test(t, a_mark_that_is_damaged_or_gone_is_made_anew);
+    tcase_add_test(t, what_no_list_names_and_is_not_here_is_refused);
     tcase_add_test(t, a_failure_while_a_copy_comes_anew_drops_no_other);
     tcase_add_test(t, a_failure_of_any_call_leaves_what_the_next_run_ends);
     suite_add_tcase(suite, t);
