@@ -1,7 +1,8 @@
 /*
  * engine/check/tiering.h: segments on their way to another place. [TR-1] to [TR-4]
  *
- *   tier.c         what is to be done, in which order
+ *   tier.c         all of it, in its order
+ *   tier_plan.c    what is to be copied, and what stands in the way of that
  *   tier_look.c    what is damaged of that
  *   tier_copy.c    a segment, the mark and the lists, each whole at the place before anything speaks of it
  */
@@ -40,6 +41,12 @@ typedef struct u9i_tiering {
 
 /* A failure of the system with a file here or at the place. */
 u9_err u9i_tiering_fail(const u9i_tiering *t, bool far, const char *name, int sys, const char *what, u9_fault *fault);
+
+/* Whether the place is this log's, and which segments are to be copied: t->steps. What the place lost is told. */
+U9_MUST_CHECK u9_err u9i_tiering_plan(u9i_tiering *t, u9_fault *fault);
+
+/* Tells what is damaged of those; then nothing is to be refused of them, and what they replace is given up. */
+U9_MUST_CHECK u9_err u9i_tiering_make_sure(u9i_tiering *t, u9_fault *fault);
 
 /* Of two copies of a segment nobody knows which is the better. [TR-4] */
 u9_err u9i_tiering_refuse(const u9i_tiering *t, const u9i_facts *facts, u9_fault *fault);
