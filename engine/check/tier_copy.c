@@ -273,7 +273,7 @@ static int move_bytes(moving *m, bool damaged, bool *found, uint8_t sha[U9I_HASH
     *found = err == -EEXIST;
     if (err == -EEXIST) {
         err = compare_there(m, 0);
-        if (err == 0) return u9i_file_hash(m->from, m->facts->size, sha);
+        if (err == 0) return u9i_tiered_hash(m->from, m->facts->size, sha);
         if (err == -EBADMSG) err = damaged ? clear_beginning(m) : clear_remains(m);
         *found = false;
         if (err == 0) err = copy_there(m, sha);

@@ -1,5 +1,6 @@
 /*
- * engine/check/tier_look.c: see tiering.h: what is damaged of what goes to the place is told; it goes as it is. [TR-3]
+ * engine/check/tier_look.c: see tiering.h: what is damaged of what goes to the place is told, and goes as it is; and what
+ * the place lost. [TR-3]
  */
 #include "engine/check/damage_sum.h"
 #include "engine/check/tiering.h"
@@ -10,18 +11,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first segment of the catalog with this number or a higher one. */
+/* The first segment of the catalog, which is in the order of numbers, with this number or a higher one. */
 static size_t find_from(const u9i_catalog *c, uint64_t number)
 {
-    size_t i = 0;
-    while (i < c->count && u9i_catalog_facts(c, i)->number < number) i++;
-    return i;
+    size_t low = 0, high = c->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (u9i_catalog_facts(c, middle)->number < number) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+size_t u9i_tiering_find(const u9i_catalog *c, uint64_t number)
+{
+    size_t i = find_from(c, number);
+    return i < c->count && u9i_catalog_facts(c, i)->number == number ? i : U9I_NOT_THERE;
 }
 
 static void note_damaged(u9i_tiering *t, uint64_t number)
 {
-    size_t i = find_from(t->catalog, number);
-    if (i < t->catalog->count && u9i_catalog_facts(t->catalog, i)->number == number) t->steps[i].damaged = true;
+    size_t i = u9i_tiering_find(t->catalog, number);
+    if (i != U9I_NOT_THERE) t->steps[i].damaged = true;
 }
 
 static u9_err read_range(u9i_tiering *t, u9i_reader *r, size_t end, u9_fault *fault)
@@ -74,9 +85,7 @@ u9_err u9i_tiering_find_lost(u9i_tiering *t, u9_fault *fault)
     int sys = u9i_tier_list_present(&t->list, t->far, there);
     for (size_t k = 0; k < t->list.count && sys == 0; k++) {
         u9i_tiered *s = &t->list.segments[k];
-        size_t i = find_from(t->catalog, s->number);
-        bool here = i < t->catalog->count && u9i_catalog_facts(t->catalog, i)->number == s->number;
-        s->lost = !here && !there[k];
+        s->lost = !there[k] && u9i_tiering_find(t->catalog, s->number) == U9I_NOT_THERE;
         if (s->lost) tell_lost(t, s);
     }
     free(there);

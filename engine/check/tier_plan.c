@@ -67,13 +67,10 @@ static u9_err compare_lines(const u9i_tiering *t, u9_fault *fault)
 /* What is listed and not here must be there, where the place itself says nothing of it: else it is not the place. [TR-4] */
 static u9_err find_dropped(u9i_tiering *t, u9_fault *fault)
 {
-    size_t i = 0;
     for (size_t k = 0; k < t->list.count && t->unlisted; k++) {
         const u9i_tiered *s = &t->list.segments[k];
         int sys = 0;
-        while (i < t->catalog->count && u9i_catalog_facts(t->catalog, i)->number < s->number) i++;
-        if (i < t->catalog->count && u9i_catalog_facts(t->catalog, i)->number == s->number) continue;
-        if (stands_there(t, s, &sys)) continue;
+        if (u9i_tiering_find(t->catalog, s->number) != U9I_NOT_THERE || stands_there(t, s, &sys)) continue;
         if (sys != 0) return u9i_tiering_fail(t, true, u9i_tier_name, sys, "cannot look what is there", fault);
         return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = t->place, .segment = s->number, .rule = "TR-4"),
                          "segment %llu was dropped here as it stood at the place, which has neither that nor a list: is its disk "
@@ -91,9 +88,7 @@ static int note_stranger(void *ctx, const char *name)
 {
     stranger *s = ctx;
     uint64_t number;
-    if (!u9i_segment_named(name, &number)) return 0;
-    for (size_t i = 0; i < s->catalog->count; i++)
-        if (u9i_catalog_facts(s->catalog, i)->number == number) return 0;
+    if (!u9i_segment_named(name, &number) || u9i_tiering_find(s->catalog, number) != U9I_NOT_THERE) return 0;
     s->number = number;
     return 1;
 }

@@ -3,7 +3,7 @@
  *
  *   tier.c         all of it, in its order
  *   tier_plan.c    what is to be copied, and what stands in the way of that
- *   tier_look.c    what is damaged of that
+ *   tier_look.c    what is damaged of that, and what the place lost
  *   tier_copy.c    a segment, the mark and the lists, each whole at the place before anything speaks of it
  */
 #ifndef U9I_TIERING_H
@@ -41,6 +41,9 @@ typedef struct u9i_tiering {
 
 /* A failure of the system with a file here or at the place. */
 u9_err u9i_tiering_fail(const u9i_tiering *t, bool far, const char *name, int sys, const char *what, u9_fault *fault);
+
+/* Index of the segment of this number; U9I_NOT_THERE: it is not here. */
+size_t u9i_tiering_find(const u9i_catalog *catalog, uint64_t number);
 
 /* Whether the place is this log's, and which segments are to be copied: t->steps. What the place lost is told. */
 U9_MUST_CHECK u9_err u9i_tiering_plan(u9i_tiering *t, u9_fault *fault);

@@ -286,7 +286,7 @@ int u9i_tier_list_present(const u9i_tier_list *l, u9i_dir *place, bool *there)
     return u9i_dir_list(place, note_present, &(present){.list = l, .there = there});
 }
 
-int u9i_file_hash(u9i_file *file, uint64_t size, uint8_t out[U9I_HASH_SIZE])
+int u9i_tiered_hash(u9i_file *file, uint64_t size, uint8_t out[U9I_HASH_SIZE])
 {
     u9i_hasher hasher = {.blocks = 0};
     size_t got = 0;
@@ -317,7 +317,7 @@ int u9i_tiered_compare(const u9i_tiered *s, u9i_dir *dir, const char *name, bool
     int err = u9i_file_open(dir, name, U9I_OPEN_READ, &file);
     if (err != 0) return err;
     err = u9i_file_size(file, &size);
-    if (err == 0 && size == s->size && (err = u9i_file_hash(file, size, sha)) == 0)
+    if (err == 0 && size == s->size && (err = u9i_tiered_hash(file, size, sha)) == 0)
         *same = memcmp(sha, s->sha, sizeof sha) == 0;
     u9i_file_close(file);
     return err;

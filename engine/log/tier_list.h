@@ -65,7 +65,7 @@ bool u9i_tier_list_put(u9i_tier_list *list, const u9i_tiered *segment);
 int u9i_tier_list_present(const u9i_tier_list *list, u9i_dir *place, bool *there);
 
 /* H of all bytes of a file, of so many. 0 or a negative errno. */
-int u9i_file_hash(u9i_file *file, uint64_t size, uint8_t out[U9I_HASH_SIZE]);
+int u9i_tiered_hash(u9i_file *file, uint64_t size, uint8_t out[U9I_HASH_SIZE]);
 
 /* Whether the file of this name is what was copied, by its H. 0 or a negative errno. [TR-4] */
 int u9i_tiered_compare(const u9i_tiered *segment, u9i_dir *dir, const char *name, bool *same);
