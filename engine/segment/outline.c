@@ -29,14 +29,17 @@ static bool append_outlined(u9i_outline *o, const u9i_outline_frame *f)
     return true;
 }
 
-/* False: its records are not as they usually are. */
+/*
+ * False: its records are not as they usually are. Values of the most common records are not looked at: who reads one of them
+ * reads its whole frame, which tells.
+ */
 static bool outline_records(u9i_outline *o, const u9i_frame *frame, const u9i_body *body)
 {
     u9i_outline_frame f = {.offset = frame->offset};
     const uint8_t *next = body->bytes;
     size_t left = body->size;
     u9i_record r;
-    for (; u9i_record_next(&next, &left, &r) == U9_OK && r.key_size == KEY_SIZE; f.count++) {
+    for (; u9i_body_next_again(body, &next, &left, &r) == U9_OK && r.key_size == KEY_SIZE; f.count++) {
         u9i_outline_key key = {u9i_get_be(r.key, 8), u9i_get_be((const uint8_t *)r.key + 8, 8)};
         if (f.count == 0) f.first = key;
         else if (is_key_below(&key, &f.last)) return false;

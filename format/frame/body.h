@@ -103,7 +103,10 @@ static inline u9i_record u9i_common_record(const uint8_t *p, size_t size)
                         .values = p + 20, .values_size = size - 20};
 }
 
-/* As u9i_body_next, where all records were walked before: what was found of their values then is not looked for again. */
+/*
+ * As u9i_body_next, but does not look at the values of a record of the most common form: for who walked all of them before, or
+ * wants keys alone.
+ */
 U9_MUST_CHECK static inline u9_err u9i_body_next_again(const u9i_body *body, const uint8_t **next, size_t *left,
                                                        u9i_record *out)
 {

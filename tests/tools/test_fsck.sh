@@ -15,6 +15,9 @@ flip() {
     printf "\\x$(printf %02x $((byte ^ 255)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
 
+# Where the first record behind OFFSET begins: between frames there is fill, and where those end is chance.
+record_behind() { LC_ALL=C grep -abo 'record ' "$1" | awk -F: -v from="$2" '$1 >= from { print $1; exit }'; }
+
 exits() { # STATUS SENTENCE COMMAND...
     local want=$1 sentence=$2
     shift 2
@@ -27,7 +30,7 @@ make_logs() {
     lines 1 40000 | "$u9" append --segment-size 256K --sync none whole 2>/dev/null
     claim 'there are several segments' test "$(find whole -name '*.u9' | wc -l)" -gt 5
     cp -R whole bad
-    flip "$(segment bad 2)" 100000
+    flip "$(segment bad 2)" "$(record_behind "$(segment bad 2)" 100000)"
     punched=1
     fallocate -p -o 131072 -l 65536 "$(segment bad 5)" 2>/dev/null || {
         punched=''
@@ -35,7 +38,7 @@ make_logs() {
     }
     rm "$(segment bad 4)"
     cp -R whole flipped
-    flip "$(segment flipped 2)" 100000
+    flip "$(segment flipped 2)" "$(record_behind "$(segment flipped 2)" 100000)"
 }
 
 tired() {
