@@ -50,11 +50,10 @@ static bool glance_at(const u9i_carving *c, uint32_t image, uint64_t at, void *b
 
 bool u9i_carve_read(const u9i_carving *c, uint32_t image, uint64_t at, void *bytes, size_t n)
 {
-    size_t got = 0;
     u9i_image *i = &c->images[image];
     if (at > i->size || n > i->size - at) return false;
     if (n <= GLANCE_MAX && glance_at(c, image, at, bytes, n)) return true;
-    bool read = u9i_file_read(i->file, at, bytes, n, &got) == 0 && got == n;
+    bool read = u9i_read_exactly(i->file, at, bytes, n) == 0;
     if (!read) i->missed = n;
     return read;
 }

@@ -20,8 +20,7 @@ static void hash_prefixes(bit_search *s)
     u9i_hasher_init(&s->before[0]);
     for (size_t i = 0; i < s->blocks; i++) {
         s->before[i + 1] = s->before[i];
-        u9i_lane lane = {.hasher = &s->before[i + 1], .bytes = s->payload + i * U9I_HASH_BLOCK, .blocks = 1};
-        u9i_hash_lanes(&lane, 1);
+        u9i_hasher_take(&s->before[i + 1], s->payload + i * U9I_HASH_BLOCK, 1);
     }
 }
 

@@ -117,8 +117,7 @@ static u9_err hash_piece(void *ctx, size_t size, u9_fault *fault)
     (void)fault;
     hashing *h = ctx;
     assert(h->rest == 0);
-    u9i_lane lane = {.hasher = &h->hasher, .bytes = h->m->piece, .blocks = size / HASH_BLOCK};
-    u9i_hash_lanes(&lane, 1);
+    u9i_hasher_take(&h->hasher, h->m->piece, size / HASH_BLOCK);
     h->rest = size % HASH_BLOCK;
     h->rest_at = size - h->rest;
     return U9_OK;

@@ -7,13 +7,6 @@
 
 #include <errno.h>
 
-int u9i_read_exactly(u9i_file *file, uint64_t at, void *bytes, size_t n)
-{
-    size_t got = 0;
-    int err = u9i_file_read(file, at, bytes, n, &got);
-    return err == 0 && got < n ? -ENODATA : err;
-}
-
 /* One after the other. */
 static int do_ops(u9i_file *file, u9i_op *ops, unsigned count)
 {

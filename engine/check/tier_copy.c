@@ -112,9 +112,9 @@ static size_t tier_step_at(const moving *m, uint64_t at)
 
 static void hash_step(moving *m, const uint8_t *bytes, size_t n, uint8_t sha[U9I_HASH_SIZE])
 {
-    u9i_lane lane = {.hasher = &m->hasher, .bytes = bytes, .blocks = n / U9I_HASH_BLOCK};
-    u9i_hash_lanes(&lane, 1);
-    if (n < STEP) u9i_hasher_finish(&m->hasher, bytes + n / U9I_HASH_BLOCK * U9I_HASH_BLOCK, n % U9I_HASH_BLOCK, sha);
+    size_t rest = n % U9I_HASH_BLOCK;
+    u9i_hasher_take(&m->hasher, bytes, n / U9I_HASH_BLOCK);
+    if (n < STEP) u9i_hasher_finish(&m->hasher, bytes + n - rest, rest, sha);
 }
 
 /* All of the file here; its H. */

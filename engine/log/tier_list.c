@@ -289,19 +289,16 @@ int u9i_tier_list_present(const u9i_tier_list *l, u9i_dir *place, bool *there)
 int u9i_tiered_hash(u9i_file *file, uint64_t size, uint8_t out[U9I_HASH_SIZE])
 {
     u9i_hasher hasher = {.blocks = 0};
-    size_t got = 0;
     int err = 0;
     uint8_t *bytes = malloc(READ_STEP);
     if (bytes == NULL) return -ENOMEM;
     (void)u9i_hasher_open(&hasher);
     u9i_hasher_init(&hasher);
-    for (uint64_t at = 0; at <= size && err == 0; at += READ_STEP) {
-        size_t n = size - at < READ_STEP ? (size_t)(size - at) : READ_STEP;
-        u9i_lane lane = {.hasher = &hasher, .bytes = bytes, .blocks = n / U9I_HASH_BLOCK};
-        err = n > 0 ? u9i_file_read(file, at, bytes, n, &got) : 0;
-        if (err == 0 && n > 0 && got < n) err = -ENODATA;
-        if (err == 0) u9i_hash_lanes(&lane, 1);
-        if (err == 0 && n < READ_STEP) u9i_hasher_finish(&hasher, bytes + n / U9I_HASH_BLOCK * U9I_HASH_BLOCK, n % U9I_HASH_BLOCK, out);
+    for (uint64_t at = 0; at <= size; at += READ_STEP) {
+        size_t n = size - at < READ_STEP ? (size_t)(size - at) : READ_STEP, rest = n % U9I_HASH_BLOCK;
+        if (n > 0 && (err = u9i_read_exactly(file, at, bytes, n)) != 0) break;
+        u9i_hasher_take(&hasher, bytes, n / U9I_HASH_BLOCK);
+        if (n < READ_STEP) u9i_hasher_finish(&hasher, bytes + n - rest, rest, out);
     }
     u9i_hasher_close(&hasher);
     free(bytes);

@@ -33,6 +33,13 @@ bool u9i_no_file(int sys)
     return i < sizeof says / sizeof *says;
 }
 
+int u9i_read_exactly(u9i_file *file, uint64_t off, void *buf, size_t n)
+{
+    size_t got = 0;
+    int err = u9i_file_read(file, off, buf, n, &got);
+    return err == 0 && got < n ? -ENODATA : err;
+}
+
 enum { SAMPLE = 4096, SAMPLES = 16 };
 
 /* True if the block at `at`, or what is left of it in front of `end`, is zeros. */
@@ -40,8 +47,8 @@ static bool is_empty_at(u9i_file *file, uint64_t at, uint64_t end)
 {
     static const uint8_t zeros[SAMPLE];
     uint8_t bytes[SAMPLE];
-    size_t n = end - at < SAMPLE ? (size_t)(end - at) : SAMPLE, got = 0;
-    return u9i_file_read(file, at, bytes, n, &got) == 0 && got == n && memcmp(bytes, zeros, n) == 0;
+    size_t n = end - at < SAMPLE ? (size_t)(end - at) : SAMPLE;
+    return u9i_read_exactly(file, at, bytes, n) == 0 && memcmp(bytes, zeros, n) == 0;
 }
 
 uint64_t u9i_file_written(u9i_file *file, uint64_t off)

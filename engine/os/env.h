@@ -361,6 +361,9 @@ static inline int u9i_file_read(u9i_file *file, uint64_t off, void *buf, size_t 
     return file->env->fs->read(file, off, buf, n, got);
 }
 
+/* All n bytes at off; -ENODATA: they are not all there. */
+U9_MUST_CHECK int u9i_read_exactly(u9i_file *file, uint64_t off, void *buf, size_t n);
+
 /*
  * The first offset at or behind `off` that is not in a hole, where all is zeros; the file's size if none is. `off`
  * itself where the file system does not tell.

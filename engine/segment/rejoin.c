@@ -135,12 +135,9 @@ static bool has_room(const subject *s, uint64_t length)
 /* Moves a hasher on to the block in which byte `to` of the payload is. */
 static bool hash_up_to(subject *s, u9i_hasher *hasher, size_t to)
 {
-    size_t from = (size_t)hasher->blocks * U9I_HASH_BLOCK;
-    u9i_lane lane = {.hasher = hasher,
-                     .bytes = s->bytes + U9I_FRAME_HEADER_SIZE + from,
-                     .blocks = (to - from) / U9I_HASH_BLOCK};
-    if (!spend(s, lane.blocks * U9I_HASH_BLOCK)) return false;
-    u9i_hash_lanes(&lane, 1);
+    size_t from = (size_t)hasher->blocks * U9I_HASH_BLOCK, blocks = (to - from) / U9I_HASH_BLOCK;
+    if (!spend(s, blocks * U9I_HASH_BLOCK)) return false;
+    u9i_hasher_take(hasher, s->bytes + U9I_FRAME_HEADER_SIZE + from, blocks);
     return true;
 }
 
@@ -204,9 +201,8 @@ static void narrow(trailer_try *a, size_t at)
     if (a->tail_size >= sizeof bytes)
         memcpy(a->tail + a->tail_size - sizeof bytes, bytes, sizeof bytes);
     size_t before = a->tail_size - (U9I_TRAILER_SIZE - at);
-    u9i_lane lane = {.hasher = &a->hasher, .bytes = a->tail, .blocks = before / U9I_HASH_BLOCK};
-    size_t gone = lane.blocks * U9I_HASH_BLOCK;
-    u9i_hash_lanes(&lane, 1);
+    size_t gone = before / U9I_HASH_BLOCK * U9I_HASH_BLOCK;
+    u9i_hasher_take(&a->hasher, a->tail, gone / U9I_HASH_BLOCK);
     a->tail_size -= gone;
     memmove(a->tail, a->tail + gone, a->tail_size);
 }

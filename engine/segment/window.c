@@ -432,22 +432,18 @@ static void touch_pages(const u9i_frame *f, const uint8_t *bytes)
     (void)any;
 }
 
-/* By a call, of a mapped file, too: a touch would map sixteen pages or more for these few bytes, each to be given back. */
-static bool read_all_of(const u9i_window *w, uint64_t at, void *buf, size_t n)
-{
-    size_t got;
-    return u9i_file_read(w->file, at, buf, n, &got) == 0 && got == n;
-}
-
-/* A frame with records that was found valid, and that nobody looks into. False: it is to be looked at as any other. */
+/*
+ * A frame with records that was found valid, and that nobody looks into. False: it is to be looked at as any other. By calls,
+ * of a mapped file, too: a touch would map sixteen pages or more for these few bytes, each to be given back.
+ */
 static bool prove_briefly(const u9i_window *w, uint64_t p, uint64_t bound, u9i_frame *out)
 {
     uint8_t head[U9I_FRAME_HEADER_SIZE], tail[U9I_FRAME_TAIL];
     uint64_t total;
     u9i_frame f;
-    bool valid = w->brief && trust_in(w, p) == U9I_TRUST_FRAME && read_all_of(w, p, head, sizeof head) &&
+    bool valid = w->brief && trust_in(w, p) == U9I_TRUST_FRAME && u9i_read_exactly(w->file, p, head, sizeof head) == 0 &&
                  u9i_frame_verify_ends(&w->secret, p, bound, head, NULL, &total, &f) == U9_AGAIN &&
-                 read_all_of(w, p + total - sizeof tail, tail, sizeof tail) &&
+                 u9i_read_exactly(w->file, p + total - sizeof tail, tail, sizeof tail) == 0 &&
                  u9i_frame_verify_ends(&w->secret, p, bound, head, tail, &total, &f) == U9_OK && f.trailer.count > 0;
     if (valid) *out = f;
     return valid;

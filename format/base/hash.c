@@ -123,7 +123,7 @@ void u9i_hash_lanes(u9i_lane *lanes, unsigned count)
     }
 }
 
-static void take_blocks(u9i_hasher *h, const uint8_t *bytes, size_t blocks)
+void u9i_hasher_take(u9i_hasher *h, const uint8_t *bytes, size_t blocks)
 {
     u9i_lane lane = {h, bytes, blocks};
     u9i_lane *lanes[1] = {&lane};
@@ -147,12 +147,12 @@ void u9i_hasher_finish(u9i_hasher *h, const void *rest, size_t size, uint8_t out
         finish_outside(h, rest, size, out);
         return;
     }
-    take_blocks(h, rest, whole / U9I_HASH_BLOCK);
+    u9i_hasher_take(h, rest, whole / U9I_HASH_BLOCK);
     if (tail > 0) memcpy(last, (const uint8_t *)rest + whole, tail);
     last[tail] = 0x80;
     size_t end = tail + 9 <= U9I_HASH_BLOCK ? U9I_HASH_BLOCK : 2 * U9I_HASH_BLOCK;
     u9i_set_be(last + end - 8, 8, (h->blocks * U9I_HASH_BLOCK + tail) * 8);
-    take_blocks(h, last, end / U9I_HASH_BLOCK);
+    u9i_hasher_take(h, last, end / U9I_HASH_BLOCK);
     for (unsigned i = 0; i < U9I_HASH_SIZE / 4; i++) u9i_set_be(out + 4 * i, 4, h->state[i]);
 }
 

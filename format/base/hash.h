@@ -77,6 +77,9 @@ unsigned u9i_hash_width(void);
  */
 void u9i_hash_lanes(u9i_lane *lanes, unsigned count);
 
+/* The same for one, which may be none. */
+void u9i_hasher_take(u9i_hasher *hasher, const uint8_t *bytes, size_t blocks);
+
 /*
  * H of all that went in and `size` bytes of `rest`. The hasher is used up, until it is begun anew.
  */

@@ -86,13 +86,6 @@ void u9i_tally_start(u9i_tally *m, const void *key, size_t key_size)
     u9i_hash(key, key_size, m->key);
 }
 
-/* Whole blocks go in at once. */
-static void tally_blocks(u9i_tally *m, const uint8_t *bytes, size_t blocks)
-{
-    u9i_lane lane = {.hasher = &m->values, .bytes = bytes, .blocks = blocks};
-    if (blocks > 0) u9i_hash_lanes(&lane, 1);
-}
-
 void u9i_tally_take(u9i_tally *m, const void *values, size_t size)
 {
     const uint8_t *p = values;
@@ -103,9 +96,9 @@ void u9i_tally_take(u9i_tally *m, const void *values, size_t size)
         p += n;
         size -= n;
         if (m->fill < U9I_HASH_BLOCK) return;
-        tally_blocks(m, m->rest, 1);
+        u9i_hasher_take(&m->values, m->rest, 1);
     }
-    tally_blocks(m, p, size / U9I_HASH_BLOCK);
+    u9i_hasher_take(&m->values, p, size / U9I_HASH_BLOCK);
     m->fill = size % U9I_HASH_BLOCK;
     if (m->fill > 0) memcpy(m->rest, p + (size - m->fill), m->fill);
 }
