@@ -22,6 +22,12 @@ fills() {
     claim 'then they are copied' \
         says "^log: copied $((all - 1)) segments, [0-9.]+ kB; the place has $((all - 1)), [0-9.]+ kB, all records below [0-9]+\$"
     claim 'they are the same files' cmp -s log/0000000000000002.u9 far/0000000000000002.u9
+    cp -r log hurt
+    at=$(LC_ALL=C grep -abo '[0-9]\{4\}' hurt/0000000000000002.u9 | sed -n '100{s/:.*//p;q}') # a record
+    printf XXXX | dd of=hurt/0000000000000002.u9 bs=1 seek="$at" conv=notrunc status=none
+    claim 'where a segment here is damaged' test "$(digest hurt)" != "$want"
+    mv hurt/0000000000000002.u9 aside
+    claim 'it is read there once its file is moved away' same "$(digest hurt)" "$want"
     run "$u9" tier log --keep 100K
     claim 'the place is known by now, and what it has is dropped' says '; dropped [3-9] here, [0-9.]+ kB; the place has'
     claim 'from the disk' test "$(here log)" -lt "$all"
