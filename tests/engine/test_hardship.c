@@ -1413,6 +1413,17 @@ static void make_tiered(void)
     MUST(u9_tier(at("place"), &o, &(u9_tiered){.size = sizeof(u9_tiered)}, &fault) == U9_OK);
 }
 
+/* What the place has lost of what it had, where nothing here names its end any more. */
+static void make_unnamed(void)
+{
+    make_row();
+    u9_tier_options o = {.size = sizeof o, .to = at("tiered"), .io = io_of(at("place"))};
+    MUST(u9_tier(at("place"), &o, &(u9_tiered){.size = sizeof(u9_tiered)}, &fault) == U9_OK);
+    flip_bit(segment_path(at("place"), 3), 100, 3); /* its u9open */
+    copy_log(at("tiered"), at("remains"));
+    remove_log(segment_path(at("remains"), 2));
+}
+
 /* Zeros that are none: in padding, in fill, behind ends, of which one could not be judged, and one is rolled; in a seal's place. */
 static void make_marred(void)
 {
@@ -1672,6 +1683,8 @@ static const trial writing[] = {
     {make_damaged, snapshot, true, false},
     {make_row, tier, true, false},
     {make_remains, tier_on_remains, true, false},
+    {make_unnamed, tier_on_remains, true, false},
+    {make_overtaken, snapshot_on_whole, true, false},
     {make_two, merge, true, false},
     {make_image, carve, true, false},
     {make_headless, repair, true, false},

@@ -1377,6 +1377,39 @@ START_TEST(a_mark_that_is_damaged_or_gone_is_made_anew) /* [TR-3] [M-4] */
 }
 END_TEST
 
+/* The mark proves itself with the secret of the segment that it is about, which is read here. */
+START_TEST(a_mark_is_made_of_a_segment_that_is_here_alone) /* [TR-3] [M-1] */
+{
+    make_row_of_segments(at("log"));
+    tier();
+    drop_file(segment_path(at("log"), segments_in(at("log")) - 1));
+    drop_file(file_in(at("far"), ".mark"));
+    tier();
+    ck_assert_uint_eq(done.damages, 0);
+    ck_assert(!exists(file_in(at("far"), ".mark")));
+    expect_whole(at("log"), read_through(at("log")).next);
+}
+END_TEST
+
+/* An older state of the log, in which the newest segment that went to the place was the last one. */
+START_TEST(where_the_place_has_all_that_is_here_all_but_the_last_may_go) /* [TR-4] */
+{
+    make_keyed_row(at("log"));
+    unsigned closed = segments_in(at("log"));
+    u9_options o = small_options();
+    o.kind = "rkey";
+    u9_log *w = open_writer(at("log"), &o);
+    u9_key key = {"later", 5};
+    ck_assert_int_eq(u9_log_append(w, &key, "\x81", 1, NULL), U9_OK);
+    close_log(w);
+    ck_assert_uint_eq(segments_in(at("log")), closed + 1);
+    tier();
+    drop_file(segment_path(at("log"), closed + 1));
+    drop_file(file_in(at("log"), ".mark"));
+    ck_assert_uint_eq(trim_all(), closed - 1);
+}
+END_TEST
+
 /* What an interrupted first run left, and was trimmed here since, is no part of what comes; nor is what lists were lost of. */
 START_TEST(what_no_list_names_and_is_not_here_is_refused) /* [TR-4] */
 {
@@ -1499,6 +1532,8 @@ Suite *suite_tier(void)
     tcase_add_test(t, a_copy_that_is_what_was_copied_stays);
     tcase_add_test(t, what_the_place_lost_is_told_and_not_counted);
     tcase_add_test(t, a_mark_that_is_damaged_or_gone_is_made_anew);
+    tcase_add_test(t, a_mark_is_made_of_a_segment_that_is_here_alone);
+    tcase_add_test(t, where_the_place_has_all_that_is_here_all_but_the_last_may_go);
     tcase_add_test(t, what_no_list_names_and_is_not_here_is_refused);
     tcase_add_test(t, a_failure_while_a_copy_comes_anew_drops_no_other);
     tcase_add_test(t, a_failure_of_any_call_leaves_what_the_next_run_ends);
