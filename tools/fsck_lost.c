@@ -307,6 +307,19 @@ static int is_bare(const advice *a)
     return a->report->frames == 0 && (a->lost->reasons & ~gone) == 0;
 }
 
+/* Not 0 if a file has a name that a repair gives it between two others. [U-2] */
+static int is_between_names(const char *path)
+{
+    DIR *dir = opendir(path);
+    int any = 0;
+    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
+        size_t size = strlen(e->d_name);
+        any |= strncmp(e->d_name, ".repair-", 8) == 0 && size > 5 && strcmp(e->d_name + size - 5, ".name") == 0;
+    }
+    if (dir) closedir(dir);
+    return any;
+}
+
 /* Files that are not there. */
 static void advise_missing(advice *a)
 {
@@ -315,6 +328,10 @@ static void advise_missing(advice *a)
     const tool_lost *l = a->lost;
     uint64_t kept = a->report->trim_segment, in_front = kept > l->in_front ? kept - 1 : l->in_front;
     int others = missing->count > 0 && tool_other_files(a->path), none = a->report->segments == 0, row = l->gone > in_front + 1;
+    if (is_between_names(a->path)) {
+        advise(a, "u9fsck --repair -p %.200s brings a repair to its end that was broken off: it has what is missing", a->path);
+        return;
+    }
     if (none) advise(a, "no segment is here: put them back, as NUMBER.u9, from a backup or another disk");
     else if (missing->count > 0)
         advise(a, "put the missing segment%s back (%s%s%s), from a backup or another disk", row ? "s" : tool_plural(missing->count),

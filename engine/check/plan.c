@@ -647,6 +647,28 @@ static int change_bytes(const u9i_changes *c, u9i_dir *dir, size_t i, const uint
 /* One step of names: each file that is still called the first gets the second. */
 typedef enum name_step { FROM_OLD, TO_NEW, FROM_NEW, TO_OLD } name_step;
 
+/* Nothing else in the list has its new name, or gets its old one: it needs none between them. */
+static bool is_alone(const u9i_changes *c, const u9i_change *p)
+{
+    for (size_t k = 0; k < c->count; k++)
+        if (is_renaming(&c->list[k]) && (strcmp(c->list[k].name, p->to) == 0 || strcmp(c->list[k].to, p->name) == 0)) return false;
+    return true;
+}
+
+/*
+ * One that needs no name between goes from one to the other at once: whoever looks meanwhile finds it under one of them. Where
+ * both are there it was done before, and somebody has used the other one since.
+ */
+static int name_at_once(u9i_dir *dir, const char *from, const char *to)
+{
+    u9i_stamp stamp;
+    int err = u9i_dir_stat(dir, to, &stamp);
+    if (err != -ENOENT) return err;
+    err = u9i_dir_stat(dir, from, &stamp);
+    if (err != 0) return err == -ENOENT ? 0 : err; /* it was trimmed */
+    return u9i_dir_rename(dir, from, to);
+}
+
 static int name_one(const u9i_changes *c, u9i_dir *dir, size_t i, name_step step)
 {
     const u9i_change *p = &c->list[i];
@@ -657,6 +679,7 @@ static int name_one(const u9i_changes *c, u9i_dir *dir, size_t i, name_step step
     const char *settled = step == FROM_OLD || step == TO_OLD ? p->name : p->to;
     bool leaves = step == FROM_OLD || step == FROM_NEW;
     int err = u9i_dir_stat(dir, aside, &stamp);
+    if (err == -ENOENT && is_alone(c, p)) return leaves ? 0 : name_at_once(dir, step == TO_NEW ? p->name : p->to, settled);
     if (err != 0 && err != -ENOENT) return err;
     if ((err == 0) == leaves || (leaves && u9i_changes_trimmed(c, dir, p))) return 0; /* done before, or not to be done */
     if (!leaves && u9i_dir_stat(dir, settled, &stamp) != -ENOENT) return -EEXIST; /* somebody made that meanwhile */

@@ -134,6 +134,10 @@ u9_err u9i_source_refuse_stand_in(const u9i_source *s, const u9i_catalog *c, u9_
 {
     char path[4400];
     const u9i_facts *f = u9i_catalog_stand_in(c);
+    if (c->aside)
+        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = s->path, .rule = "U-3"),
+                         "a repair was broken off while it gave files other names: `u9fsck --repair -p` brings it to its end, "
+                         "or --undo. Until then nothing is appended, and nothing given up");
     if (f == NULL) return U9_OK;
     return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = u9i_source_path(s, f->name, path, sizeof path), .rule = "L-4"),
                      "no file stands here, but a directory, a link to what is not there, or the like: put the segment back in "
@@ -203,12 +207,21 @@ typedef struct load {
     spare **by_boundary;       /* the same */
     size_t spare_count;
     unsigned gone;             /* names that were listed, and are not any more */
+    bool aside;                /* as in the catalog */
 } load;
+
+/* ".repair-7.0.name": what a repair calls a file between its old and its new name. [U-2] */
+static bool is_aside(const char *name)
+{
+    size_t size = strlen(name);
+    return strncmp(name, ".repair-", 8) == 0 && size > 13 && strcmp(name + size - 5, ".name") == 0;
+}
 
 static int add_name(void *ctx, const char *name)
 {
     load *l = ctx;
     uint64_t number = 0;
+    l->aside |= is_aside(name);
     if (!u9i_segment_named(name, &number) && !l->row.single) return 0;
     u9i_facts *more = u9i_grow(l->row.facts, l->row.count, &l->room, sizeof *more);
     if (more == NULL) return -ENOMEM;
@@ -261,6 +274,7 @@ static u9_err list_files(load *l)
     u9i_dir *dir = l->source->dir;
     l->row.count = 0;
     l->row.single = dir->single[0] != 0;
+    l->aside = false;
     int sys = l->row.single ? add_name(l, dir->single) : u9i_dir_list(dir, add_name, l);
     if (sys != 0)
         return u9i_fault(l->fault, U9_IO,
@@ -763,6 +777,7 @@ static u9i_catalog *build_catalog(load *l)
     c->mark = l->mark;
     c->marks = l->row.mark != NULL;
     c->older = l->row.older;
+    c->aside = l->aside;
     memcpy(c->log, l->row.log, sizeof c->log);
     memcpy(c->kind, l->looks.kind, sizeof c->kind);
     c->missing = l->row.missing;

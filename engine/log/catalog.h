@@ -55,6 +55,7 @@ typedef struct u9i_catalog {
     u9i_mark mark;               /* as it was read before the directory was listed [M-3] */
     bool marks;                  /* it promises something of this log [M-4] */
     bool older;                  /* the row ends with a seal, of which it is older [L-2] */
+    bool aside;                  /* a repair was broken off while files had a name between two [U-3] */
     size_t untold;               /* records may be lost that no segment's index tells of, in one that is missing, or not read, or
                                   * that nobody names: of the segment that stands behind the last of these the index, and 1;
                                   * 0: there are none */
@@ -126,7 +127,7 @@ bool u9i_catalog_begins_late(const u9i_catalog *catalog);
  * link leads to, so nothing is given up before it is put back. [L-4]
  */
 const u9i_facts *u9i_catalog_stand_in(const u9i_catalog *catalog);
-/* U9_CORRUPT, and the fault names it, where there is such a thing; else U9_OK. */
+/* U9_CORRUPT, and the fault names it, where there is such a thing, or a file that a repair was giving another name; else U9_OK. */
 U9_MUST_CHECK u9_err u9i_source_refuse_stand_in(const u9i_source *source, const u9i_catalog *catalog, u9_fault *fault);
 
 /* Path of a segment's file, for messages. Returns `out`. */

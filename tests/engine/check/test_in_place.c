@@ -973,6 +973,62 @@ START_TEST(an_undo_takes_the_indexes_of_a_repair_that_was_broken_off)
 }
 END_TEST
 
+/* As when names were mixed up by hand. */
+static void swap_first_and_last(const char *log)
+{
+    char aside[512];
+    snprintf(aside, sizeof aside, "%s/aside", log);
+    unsigned last = segments_in(log);
+    move_file(segment_path(log, 1), aside);
+    move_file(segment_path(log, last), segment_path(log, 1));
+    move_file(aside, segment_path(log, last));
+}
+
+static void expect_nobody_goes_on(const char *log)
+{
+    u9_fault fault;
+    u9_log *w;
+    u9_options writing = {.size = sizeof writing, .mode = U9_CREATE, .io = sim_io()};
+    u9_loss loss = {.size = sizeof loss};
+    u9_trimmed late = {.size = sizeof late};
+    for (unsigned way = 0; way < 3; way++) {
+        u9_err err = way == 0   ? u9_log_open(log, &writing, &w, &fault)
+                     : way == 1 ? u9_accept_loss(log, 1, sim_io(), &loss, &fault)
+                                : u9_accept_trim(log, 1, sim_io(), &late, &fault);
+        if (way == 1 && err == U9_OK && loss.state == U9_LOSS_NONE) continue; /* the last one has its name */
+        ck_assert_msg(err == U9_CORRUPT && strstr(fault.text, "broken off"), "%u: %d, %s", way, err, fault.text);
+    }
+}
+
+/* [U-2] [U-3] {F63} A file that alone gets its name has one of the two at all times; while several have none, nobody goes on. */
+START_TEST(what_a_repair_has_between_two_names_is_not_taken_for_lost)
+{
+    for (unsigned swaps = 0; swaps < 2; swaps++) {
+        unsigned between = 0, failed = 0;
+        u9_repair_report r;
+        remove_log(at("damaged"));
+        make_log(at("damaged"));
+        if (swaps) swap_first_and_last(at("damaged"));
+        else rename_away(at("damaged"));
+        for (unsigned nth = 1;; nth++) {
+            remove_log(at("log"));
+            copy_log(at("damaged"), at("log"));
+            sim_fail(SIM_RENAME, nth, EIO, true);
+            u9_err err = run_repair(at("log"), (u9_repair_options){.all = 0}, &r, NULL);
+            sim_mend();
+            if (err == U9_OK) break;
+            failed++;
+            bool aside = exists(at("log/.repair-1.0.name")) || exists(at("log/.repair-1.1.name"));
+            between += aside;
+            if (aside) expect_nobody_goes_on(at("log"));
+            (void)repair(at("log"), (u9_repair_options){.all = 0});
+            ck_assert(exists(segment_path(at("log"), 1)) && exists(segment_path(at("log"), 2)));
+        }
+        ck_assert(failed > 1 && (between > 0) == (swaps > 0));
+    }
+}
+END_TEST
+
 /* [U-2] */
 START_TEST(a_file_that_says_that_a_segment_was_made_is_refused)
 {
@@ -1463,6 +1519,7 @@ Suite *suite_in_place(void)
     tcase_add_loop_test(c, an_undo_takes_the_indexes_that_the_repair_made_and_no_other, 0, 3);
     tcase_add_loop_test(c, an_undo_takes_the_indexes_of_a_repair_that_was_broken_off, 0, 2);
     tcase_add_test(c, what_a_writer_has_given_back_since_is_undone);
+    tcase_add_test(c, what_a_repair_has_between_two_names_is_not_taken_for_lost);
     tcase_add_test(c, a_file_that_says_that_a_segment_was_made_is_refused);
     tcase_add_test(c, a_disk_that_is_full_leaves_nothing_of_a_repair);
     tcase_add_test(c, saved_bytes_that_are_damaged_are_refused);
