@@ -550,6 +550,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if ((f->modes || f->mending.heal_ms) && !f->repair) tool_usage("-n, -p, -y and --heal go with --repair");
         if (f->mending.linked && !f->repair && !f->undo) tool_usage("--linked goes with --repair and --undo");
         if (f->modes > 1) tool_usage("one of -n, -p and -y");
+        if (f->accept && f->modes && f->mending.mode == TOOL_MEND_SAY) tool_usage("-n changes nothing, and --accept-loss does: without it -n says what would be given up");
         if (f->carve && !*f->carve) tool_usage("--carve: OUT is empty");
         if ((f->carve || f->undo) && (f->repair || f->salvage || f->line || (f->carve && f->undo)))
             tool_usage("--carve and --undo each go by themselves");

@@ -101,7 +101,7 @@ static void note_tip_end(u9i_snapshot *s)
     bool sealed = f->has_end && f->end.kind == U9I_END_SEALING;
     bool damaged = j->tail > U9_V_TORN || !j->knows_ordinal || j->frames == 0 || j->end.offset < j->promise ||
                    s->unmet || (c->marks && u9i_mark_beyond(u9i_mark_promise(&c->mark), &own));
-    bool keeps = s->report.whole > 0 && s->whole[s->report.whole - 1].index == s->tip;
+    bool keeps = s->whole_count > 0 && s->whole[s->whole_count - 1].index == s->tip;
     s->how = sealed ? U9I_TIP_SEALED : damaged ? U9I_TIP_WHOLE : keeps && !j->closed ? U9I_TIP_OPEN : U9I_TIP_CLOSE;
     s->out.number = s->out.totals.segment = f->number;
     s->out.secret = f->secret;
@@ -123,13 +123,25 @@ static u9_err take_snapshot_step(u9i_snapshot *s, u9i_step step, u9_fault *fault
     return err == U9_OK && r->reading ? u9i_snapshot_find_whole(s, r->index, &r->damage, fault) : err;
 }
 
+static const u9i_snapshot_state *state_left(const u9i_snapshot *s)
+{
+    return s->note.count > 0 ? &s->note.states[s->note.count - 1] : NULL;
+}
+
+/* What was damaged may be whole by now: of what comes some was missing, or was replaced. */
+static bool fills_gap(const u9i_snapshot *s)
+{
+    const u9i_snapshot_state *left = state_left(s);
+    return left && left->damaged && u9i_catalog_facts(s->catalog, s->first)->number < left->segment;
+}
+
 /* Reads all that is new, to the end. */
 static u9_err read_new(u9i_snapshot *s, u9_fault *fault)
 {
     u9i_reader *r = &s->reader;
     u9i_step step = U9I_STEP_DAMAGE;
     u9_err err = U9_OK;
-    size_t from = s->options->verify_all || s->partial ? 0 : s->first;
+    size_t from = s->options->verify_all || s->partial || fills_gap(s) ? 0 : s->first;
     r->leaves = r->seals = true;
     if (from > 0) u9i_reader_segments(r, from, s->catalog->count - 1);
     while (err == U9_OK && step != U9I_STEP_END && !s->gone) {
@@ -137,7 +149,7 @@ static u9_err read_new(u9i_snapshot *s, u9_fault *fault)
         if (err == U9_OK) err = take_snapshot_step(s, step, fault);
         if (err == U9_OK) err = tell_snapshot_progress(s, fault);
     }
-    s->report.damaged_before = from > 0 && s->note.count > 0 && s->note.states[s->note.count - 1].damaged;
+    s->report.damaged_before = from > 0 && state_left(s) && state_left(s)->damaged;
     return err;
 }
 
@@ -190,12 +202,14 @@ static u9_err attempt(u9i_snapshot *s, u9_fault *fault)
     size_t size = s->report.size;
     forget_told(s);
     s->report = (u9_snapshot_report){.size = size};
+    s->whole_count = 0;
     s->out = (u9i_segment_out){.number = 0};
-    s->gone = s->unmet = false;
+    s->gone = s->unmet = s->altered = false;
     s->how = (u9i_snapshot_tip)0;
     u9_err err = find_last_segment(s, fault);
     if (err == U9_OK) err = u9i_snapshot_compare(s, fault);
     if (err == U9_OK) err = read_new(s, fault);
+    if (err == U9_OK && !s->gone && s->options->verify_all && s->partial == NULL) err = u9i_snapshot_compare_copies(s, fault);
     if (err != U9_OK || s->gone) return err;
     note_ordinals(s);
     snapshot_check(s);

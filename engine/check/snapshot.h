@@ -58,9 +58,10 @@ typedef struct u9i_snapshot {
     u9i_judge end;      /* how it was read; only plain numbers of it are used */
     u9i_segment_out out; /* what a u9end will say */
     bool unmet;         /* the log's mark is not met [M-4] */
+    bool altered;       /* the last segment is there, with other bytes than the log's */
     u9i_snapshot_tip how;
-    u9i_kept_stretch *whole; /* report.whole: damaged in the log, and proven in the snapshot; ascending */
-    size_t whole_room;
+    u9i_kept_stretch *whole; /* damaged in the log, and proven in the snapshot; ascending */
+    size_t whole_count, whole_room;
     uint64_t tip_bytes, tip_size; /* of its file in the snapshot: copied, and all */
     u9_damage *told;    /* what is damaged, with paths of its own */
     size_t told_count, told_room;
@@ -74,6 +75,9 @@ void u9i_snapshot_close(u9i_snapshot *s);
 
 /* Compares what is there with the catalog, but for the last segment, and finds the first one that is to be read. */
 U9_MUST_CHECK u9_err u9i_snapshot_compare(u9i_snapshot *s, u9_fault *fault);
+
+/* Where all is to be verified: what is there, as a copy, and is not as in the log, which is whole there, is taken again. */
+U9_MUST_CHECK u9_err u9i_snapshot_compare_copies(u9i_snapshot *s, u9_fault *fault);
 
 /* Told of a damage in this segment: notes if the snapshot has whole what is damaged there. It stays. */
 U9_MUST_CHECK u9_err u9i_snapshot_find_whole(u9i_snapshot *s, size_t index, const u9_damage *d, u9_fault *fault);

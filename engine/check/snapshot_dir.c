@@ -149,7 +149,7 @@ static u9_err compare_file(u9i_snapshot *s, size_t i, const char *name, const u9
     const u9i_snapshot_state *state = u9i_snapshot_state_of(&s->note, u9i_segment_number(name), stamp->size);
     bool linked = memcmp(stamp->identity, f->stamp.identity, sizeof stamp->identity) == 0;
     if (state && (s->was == NULL || s->was < state)) s->was = state;
-    if (linked && i != s->tip) s->fates[i] = U9I_FATE_KEEP;
+    if (linked && i != s->tip && !s->options->copy) s->fates[i] = U9I_FATE_KEEP;
     if (linked || state) return U9_OK;
     bool sized = stamp->size == f->size || (f->named && stamp->size == block_behind(f)); /* then it was not sealed yet */
     sized |= f->named && stamp->size >= f->at.offset && is_below_last(s, u9i_segment_number(name));
@@ -194,12 +194,20 @@ static bool keeps_trimmed(const u9i_snapshot *s)
     return s->options->keep_trimmed && s->partial == NULL;
 }
 
+/* The snapshot's last segment was taken before all of it was there. */
+static bool is_taken_before(const u9i_snapshot *s, uint64_t number, uint64_t end)
+{
+    const u9i_snapshot_state *was = &s->note.states[s->note.count - 1];
+    return was->segment == number && was->offset < end;
+}
+
 /* What stays of what the log has trimmed must lead to where that begins: else there would be a hole. */
 static u9_err join_trimmed(const u9i_snapshot *s, u9_fault *fault)
 {
     const u9i_facts *f = u9i_catalog_facts(s->catalog, u9i_catalog_first(s->catalog)); /* there is one: the tip, at least */
     if (!keeps_trimmed(s) || s->trimmed_count == 0) return U9_OK;
-    if (f->has_open && f->open.before_segment == s->trimmed[s->trimmed_count - 1]) return U9_OK;
+    uint64_t last = s->trimmed[s->trimmed_count - 1];
+    if (f->has_open && f->open.before_segment == last && !is_taken_before(s, last, f->open.end.offset)) return U9_OK;
     return refuse_dir(s, NULL, "the log was trimmed beyond all that this has, to which nothing of it leads", fault);
 }
 
@@ -288,6 +296,72 @@ u9_err u9i_snapshot_compare(u9i_snapshot *s, u9_fault *fault)
     return err;
 }
 
+/* Of the log's file, if that is what could not be read; else the snapshot's, and nothing is said against the log. */
+static u9_err fail_segment(const u9i_snapshot *s, const u9i_facts *f, int sys, bool unread, u9_fault *fault)
+{
+    char path[4400];
+    if (unread) u9i_source_path(s->source, f->name, path, sizeof path);
+    else snprintf(path, sizeof path, "%s/%s", s->partial ? s->partial : s->path, f->name);
+    return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .segment = f->number, .sys = -sys),
+                     unread ? "cannot read the segment for the snapshot" : "cannot make this file of the snapshot");
+}
+
+static int compare_with_copy(u9i_file *a, u9i_file *b, uint64_t size, bool *same)
+{
+    enum { STEP = 1 << 18 };
+    uint8_t *bytes = malloc(2 * STEP);
+    int err = bytes ? 0 : -ENOMEM;
+    *same = true;
+    for (uint64_t at = 0; at < size && err == 0 && *same; at += STEP) {
+        size_t n = size - at < STEP ? (size_t)(size - at) : STEP;
+        err = u9i_read_exactly(a, at, bytes, n);
+        if (err == 0 && u9i_read_exactly(b, at, bytes + STEP, n) != 0) *same = false; /* it is taken again */
+        else if (err == 0) *same = memcmp(bytes, bytes + STEP, n) == 0;
+    }
+    free(bytes);
+    return err;
+}
+
+/* *same: the copy there has the bytes of the log's file, up to where it was ended by itself. */
+static u9_err look_at_copy(u9i_snapshot *s, size_t i, uint64_t end, bool *same, u9_fault *fault)
+{
+    const u9i_facts *f = u9i_catalog_facts(s->catalog, i);
+    u9i_file *log, *here = NULL;
+    int sys = u9i_file_open(s->dir, f->name, U9I_OPEN_READ, &here);
+    if (sys != 0) return u9i_snapshot_fail(s, sys, "read what the snapshot has", fault);
+    sys = u9i_segment_open(s->catalog->segments[i], &log);
+    if (sys == 0) {
+        sys = compare_with_copy(log, here, end, same);
+        u9i_segment_close(s->catalog->segments[i]);
+    }
+    u9i_file_close(here);
+    s->gone |= sys == -ENOENT || sys == -ESTALE;
+    return sys == 0 || s->gone ? U9_OK : fail_segment(s, f, sys, true, fault);
+}
+
+static bool is_told_damaged(const u9i_snapshot *s, uint64_t number)
+{
+    bool any = false;
+    for (size_t k = 0; k < s->told_count; k++) any |= s->told[k].segment == number;
+    return any;
+}
+
+u9_err u9i_snapshot_compare_copies(u9i_snapshot *s, u9_fault *fault)
+{
+    u9_err err = U9_OK;
+    for (size_t i = 0; i <= s->tip && err == U9_OK && !s->gone; i++) {
+        const u9i_facts *f = u9i_catalog_facts(s->catalog, i);
+        u9i_stamp stamp;
+        bool there = (i == s->tip || s->fates[i] == U9I_FATE_KEEP) && u9i_dir_stat(s->dir, f->name, &stamp) == 0, same = true;
+        if (!there || memcmp(stamp.identity, f->stamp.identity, sizeof stamp.identity) == 0 || is_told_damaged(s, f->number)) continue;
+        uint64_t end = i == s->tip ? s->end.end.offset : f->named ? f->at.offset : f->size;
+        err = look_at_copy(s, i, end < stamp.size ? end : stamp.size, &same, fault);
+        if (i == s->tip) s->altered = !same;
+        else if (!same) s->fates[i] = U9I_FATE_TAKE;
+    }
+    return err;
+}
+
 /* Bringing it there */
 
 static void tell(u9i_snapshot *s, const char *name, u9_snapshot_how how, uint64_t bytes, int sys)
@@ -335,8 +409,8 @@ static int link_file(u9i_snapshot *s, const u9i_facts *f)
 static const u9i_kept_stretch *kept_of(const u9i_snapshot *s, size_t i, size_t *count)
 {
     size_t k = 0;
-    while (k < s->report.whole && s->whole[k].index < i) k++;
-    for (*count = 0; k + *count < s->report.whole && s->whole[k + *count].index == i;) ++*count;
+    while (k < s->whole_count && s->whole[k].index < i) k++;
+    for (*count = 0; k + *count < s->whole_count && s->whole[k + *count].index == i;) ++*count;
     return *count > 0 ? s->whole + k : NULL;
 }
 
@@ -371,16 +445,6 @@ static int copy_file(u9i_snapshot *s, size_t i, uint64_t *size, bool *unread)
     }
     u9i_segment_close(segment);
     return err;
-}
-
-/* Of the log's file, if that is what could not be read; else the snapshot's, and nothing is said against the log. */
-static u9_err fail_segment(const u9i_snapshot *s, const u9i_facts *f, int sys, bool unread, u9_fault *fault)
-{
-    char path[4400];
-    if (unread) u9i_source_path(s->source, f->name, path, sizeof path);
-    else snprintf(path, sizeof path, "%s/%s", s->partial ? s->partial : s->path, f->name);
-    return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .segment = f->number, .sys = -sys),
-                     unread ? "cannot read the segment for the snapshot" : "cannot make this file of the snapshot");
 }
 
 /* A segment that is not copied aside gets its place. */
@@ -452,7 +516,7 @@ static bool is_tip_there(u9i_snapshot *s)
 {
     const u9i_facts *f = u9i_catalog_facts(s->catalog, s->tip);
     u9i_stamp stamp;
-    if (s->partial || s->note.count != 1 || s->how == U9I_TIP_WHOLE ||
+    if (s->partial || s->altered || s->note.count != 1 || s->how == U9I_TIP_WHOLE ||
         u9i_dir_stat(s->dir, f->name, &stamp) != 0)
         return false;
     const u9i_snapshot_state *state = u9i_snapshot_state_of(&s->note, u9i_segment_number(f->name), stamp.size);
@@ -461,7 +525,7 @@ static bool is_tip_there(u9i_snapshot *s)
         return false;
     bool linked = memcmp(stamp.identity, f->stamp.identity, sizeof stamp.identity) == 0;
     s->tip_size = stamp.size;
-    return linked == (s->how == U9I_TIP_SEALED);
+    return linked == (s->how == U9I_TIP_SEALED && !s->options->copy);
 }
 
 /* What the snapshot's mark is to say; false: nothing. [M-5] */

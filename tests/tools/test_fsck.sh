@@ -121,6 +121,7 @@ picture() {
     printf 'what was never a frame' | dd of="$last" bs=1 seek=$((end + 130000)) conv=notrunc status=none
     exits 0 'and has something in it' "$fsck" --map short
     claim 'up to where that ends it is torn' grep -Eq "^$(basename "$last") +=+t{3,}\\.{3,} [0-9.]+ kB\$" out
+    exits 16 'u9fsck --repair -n --accept-loss' "$fsck" --repair -n --accept-loss bad
     exits 16 'u9fsck --map --json' "$fsck" --map --json whole
     exits 16 'u9fsck --map --salvage' "$fsck" --map --salvage x whole
     if command -v script >/dev/null; then

@@ -161,8 +161,42 @@ elsewhere() {
     rm -rf "$there"
 }
 
+# What was made by an earlier run is looked at: what is missing of it, shared, or altered.
+later() {
+    seq 10 | "$u9" append --segment-size 64K brief 2>err
+    "$u9" snapshot brief early >out
+    seq 11 8000 | "$u9" append --segment-size 64K brief 2>err
+    "$u9" trim brief --before '#4000' >out
+    ends 1 'trimmed beyond all that this has' 'what stays must reach to where the log begins now' "$u9" snapshot --keep-trimmed brief early
+    ends 0 'early: clean: 10 records' 'nothing was changed' "$fsck" early
+    ends 0 'removed, which the log has not any more' 'without it the snapshot is the log' "$u9" snapshot brief early
+    claim 'all of it' same "$("$u9" cat early | cksum)" "$("$u9" cat brief | cksum)"
+    seq 8000 | "$u9" append --segment-size 64K linked 2>err
+    "$u9" snapshot linked shot >out
+    claim 'a snapshot is linked' test -n "$(find shot -name '*.u9' -links +1)"
+    ends 0 ' 0 segments linked, ' 'with --copy all of it is copied' "$u9" snapshot --copy linked shot
+    claim 'what was linked before, too' test -z "$(find shot -name '*.u9' -links +1)"
+    ends 0 ' 0 segments linked, 0 copied ' 'once' "$u9" snapshot --copy linked shot
+    for file in shot/0000000000000001.u9 "$(find shot -name '*.u9' | sort | tail -n 1)"; do
+        at=$(LC_ALL=C grep -abo '[0-9]\{3\}' "$file" | sed -n '50{s/:.*//p;q}')
+        printf XXXX | dd of="$file" bs=1 seek="$at" conv=notrunc status=none
+        ends 4 '^shot/.*: CORRUPT: ' 'what is altered in it is damage' "$fsck" shot
+        ends 0 ' 0 segments linked, 0 copied ' 'nobody reads it again' "$u9" snapshot --copy linked shot
+        ends 0 ' 1 copied ' 'but with --verify-all, which takes it from the log' "$u9" snapshot --copy --verify-all linked shot
+        ends 0 'shot: clean' 'and it is whole' "$fsck" shot
+    done
+    seq 16000 | "$u9" append --segment-size 64K gap 2>err
+    mv gap/0000000000000002.u9 aside
+    ends 3 'CORRUPT: missing' 'a segment is missing in the log' "$u9" snapshot gap filled
+    mv aside gap/0000000000000002.u9
+    ends 0 ' 1 segment linked' 'once it is back the snapshot gets it, and is not called damaged' "$u9" snapshot gap filled
+    ends 0 ' 0 segments linked' 'nor later' "$u9" snapshot gap filled
+    claim 'as it is whole' "$fsck" -q filled
+}
+
 alone
 damaged
+later
 beside
 no_room
 elsewhere

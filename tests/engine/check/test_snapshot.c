@@ -851,7 +851,7 @@ START_TEST(what_is_not_proven_in_the_snapshot_is_taken_from_the_log) /* [A-3] */
 {
     u9_log *w = open_spoiled_since();
     spoil_frames(named("log", 1), 9, 10);
-    spoil_frames(named("snap", 1), 4, 4);   /* so this place is lost in both, */
+    spoil_frames(named("snap", 1), 4, 4);   /* so this frame of the first place is lost in both, */
     spoil_frames(named("snap", 1), 14, 15); /*   and this one is not in the log */
     append_many(w, "b", 5, 1);
     u9_snapshot_report r = snapshot_on(w, at("snap"));
@@ -860,7 +860,7 @@ START_TEST(what_is_not_proven_in_the_snapshot_is_taken_from_the_log) /* [A-3] */
     ck_assert_uint_eq(r.whole, 1);
     seen *s = look(at("snap"));
     ck_assert_uint_eq(losses_in(s), 1);
-    ck_assert_uint_eq(s->count, 22);
+    ck_assert_uint_eq(s->count, 24);
     forget(s);
     r = snapshot(at("log"), at("snap"));
     ck_assert_uint_eq(r.whole, 1);
