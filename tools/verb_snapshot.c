@@ -102,7 +102,7 @@ static int refuse(struct snapshot *s, const u9_fault *fault)
         return tool_say(128 + tool_stopped(), "stopped by %s; the same command goes on from here", tool_stop_name());
     int status = tool_read_fault(s->path, fault);
     tool_say_unharmed(s->path, s->dir, fault);
-    return s->options.strict && s->report.damages > 0 ? TOOL_LOST : status;
+    return s->options.strict && (s->report.damages > 0 || s->report.damaged_before) ? TOOL_LOST : status;
 }
 
 static int run(struct snapshot *s)
@@ -131,7 +131,7 @@ enum { COPY = 256, STRICT, VERIFY_ALL, KEEP_TRIMMED };
 
 static const struct argp_option option_table[] = {
     {"copy", COPY, 0, 0, "Copy all segments, link none: the snapshot shares no byte of the disk with LOG", 0},
-    {"strict", STRICT, 0, 0, "If anything that is read of LOG is damaged, make and change nothing (exit 3)", 0},
+    {"strict", STRICT, 0, 0, "If anything that is read of LOG is damaged, or what DIR has, make and change nothing (exit 3)", 0},
     {"verify-all", VERIFY_ALL, 0, 0, "Read and verify also what DIR has from an earlier time; what was altered there is taken again", 0},
     {"keep-trimmed", KEEP_TRIMMED, 0, 0, "Leave in DIR what was trimmed from LOG since; else it goes from DIR, too", 0},
     {"verbose", 'v', 0, 0, "Tell of each segment on standard error", 0},

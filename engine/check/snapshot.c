@@ -213,9 +213,10 @@ static u9_err attempt(u9i_snapshot *s, u9_fault *fault)
     if (err != U9_OK || s->gone) return err;
     note_ordinals(s);
     snapshot_check(s);
-    if (s->options->strict && s->report.damages > 0)
+    if (s->options->strict && (s->report.damages > 0 || s->report.damaged_before))
         return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = s->source->path),
-                         "the log is damaged: no snapshot was made, as asked");
+                         s->report.damages > 0 ? "the log is damaged: no snapshot was made, as asked"
+                                               : "what the snapshot has is damaged: nothing was changed, as asked");
     err = make_durable(s, fault);
     return err == U9_OK && !s->gone ? u9i_snapshot_carry_out(s, fault) : err;
 }

@@ -183,6 +183,9 @@ static u9_err compare_other(u9i_snapshot *s, const char *name, const u9i_stamp *
     if (number == last && u9i_snapshot_state_of(&s->note, number, stamp->size) == NULL)
         return refuse_dir(s, name, "is not as the last run left it: the snapshot was written to", fault);
     if (number < c->trim.segment) return note_trimmed(s, number, fault);
+    for (size_t i = 0; i < c->count; i++)
+        if (u9i_catalog_facts(c, i)->number == number)
+            return refuse_dir(s, name, "has another name in the log: `u9fsck --repair -p` gives it that of its number", fault);
     if (number > u9i_segment_number(u9i_catalog_facts(c, s->tip)->name))
         return refuse_dir(s, name, "is not in the log, which is an older state than this snapshot", fault);
     return refuse_dir(s, name, "is missing in the log, which did not trim it (it can be put back from here)", fault);
@@ -197,8 +200,12 @@ static bool keeps_trimmed(const u9i_snapshot *s)
 /* The snapshot's last segment was taken before all of it was there. */
 static bool is_taken_before(const u9i_snapshot *s, uint64_t number, uint64_t end)
 {
-    const u9i_snapshot_state *was = &s->note.states[s->note.count - 1];
-    return was->segment == number && was->offset < end;
+    char name[20];
+    u9i_stamp stamp;
+    u9i_segment_name(number, name);
+    const u9i_snapshot_state *was =
+        u9i_dir_stat(s->dir, name, &stamp) == 0 ? u9i_snapshot_state_of(&s->note, number, stamp.size) : NULL;
+    return was && was->offset < end;
 }
 
 /* What stays of what the log has trimmed must lead to where that begins: else there would be a hole. */
@@ -322,7 +329,7 @@ static int compare_with_copy(u9i_file *a, u9i_file *b, uint64_t size, bool *same
     return err;
 }
 
-/* *same: the copy there has the bytes of the log's file, up to where it was ended by itself. */
+/* *same: the copy there has the first `end` bytes of the log's file. */
 static u9_err look_at_copy(u9i_snapshot *s, size_t i, uint64_t end, bool *same, u9_fault *fault)
 {
     const u9i_facts *f = u9i_catalog_facts(s->catalog, i);

@@ -40,7 +40,7 @@ typedef void u9_snapshot_fn(void *ctx, const u9_snapshot_segment *segment);
 typedef struct u9_snapshot_options {
     size_t size;                /* sizeof(u9_snapshot_options) */
     int copy;                   /* not 0: nothing is linked, all is copied; what was linked before, too */
-    int strict;                 /* not 0: if anything that is read is damaged, nothing is made or changed: U9_CORRUPT */
+    int strict;                 /* not 0: if anything that is read, or was before, is damaged, nothing is made or changed: U9_CORRUPT */
     int verify_all;             /* not 0: what is there from an earlier time is read and verified, too; a copy that was altered is
                                  * taken again, where the log is whole */
     u9_damage_fn *on_damage;    /* told of each damage in what is read, once; may be NULL */

@@ -68,6 +68,7 @@ damaged() {
     ends 3 '1 damaged place as in the log' 'else the copy is damaged as the log is' "$u9" snapshot bad bad2
     claim 'to the record' same "$("$u9" cat bad2 2>/dev/null | cksum)" "$("$u9" cat bad 2>/dev/null | cksum)"
     ends 3 'what was there before is damaged, too' 'which is not forgotten' "$u9" snapshot bad bad2
+    ends 3 'nothing was changed, as asked' 'nor by --strict' "$u9" snapshot --strict bad bad2
     seq 2000 | append late --sync none
     "$u9" snapshot late late2 >/dev/null
     harm late/0000000000000001.u9 '[0-9]\{4\}' 100
@@ -192,6 +193,9 @@ later() {
     ends 0 ' 1 segment linked' 'once it is back the snapshot gets it, and is not called damaged' "$u9" snapshot gap filled
     ends 0 ' 0 segments linked' 'nor later' "$u9" snapshot gap filled
     claim 'as it is whole' "$fsck" -q filled
+    mv gap/0000000000000002.u9 gap/0000000000000077.u9
+    ends 1 '0{15}2\.u9 has another name in the log: `u9fsck --repair -p`' 'a name that is wrong in the log is said to be that' \
+        "$u9" snapshot gap filled
 }
 
 alone

@@ -185,7 +185,7 @@ complete -c u9 -n '__fish_seen_subcommand_from scan' -s 'V' -l version -d 'Print
 complete -c u9 -n '__fish_seen_subcommand_from snapshot' -l copy -d 'Copy all segments, link none: the snapshot shares no byte of the disk with LOG'
 complete -c u9 -n '__fish_seen_subcommand_from snapshot' -s 'j' -l json -d 'One JSON object, numbers of 64 bits as strings'
 complete -c u9 -n '__fish_seen_subcommand_from snapshot' -l keep-trimmed -d 'Leave in DIR what was trimmed from LOG since; else it goes from DIR, too'
-complete -c u9 -n '__fish_seen_subcommand_from snapshot' -l strict -d 'If anything that is read of LOG is damaged, make and change nothing (exit 3)'
+complete -c u9 -n '__fish_seen_subcommand_from snapshot' -l strict -d 'If anything that is read of LOG is damaged, or what DIR has, make and change nothing (exit 3)'
 complete -c u9 -n '__fish_seen_subcommand_from snapshot' -l verify-all -d 'Read and verify also what DIR has from an earlier time; what was altered there is taken again'
 complete -c u9 -n '__fish_seen_subcommand_from snapshot' -s 'v' -l verbose -d 'Tell of each segment on standard error'
 complete -c u9 -n '__fish_seen_subcommand_from snapshot' -s '?' -l help -d 'Give this help list'
