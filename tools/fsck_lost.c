@@ -307,19 +307,6 @@ static int is_bare(const advice *a)
     return a->report->frames == 0 && (a->lost->reasons & ~gone) == 0;
 }
 
-/* Not 0 if a file has a name that a repair gives it between two others. [U-2] */
-static int is_between_names(const char *path)
-{
-    DIR *dir = opendir(path);
-    int any = 0;
-    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
-        size_t size = strlen(e->d_name);
-        any |= strncmp(e->d_name, ".repair-", 8) == 0 && size > 5 && strcmp(e->d_name + size - 5, ".name") == 0;
-    }
-    if (dir) closedir(dir);
-    return any;
-}
-
 /* Files that are not there. */
 static void advise_missing(advice *a)
 {
@@ -328,10 +315,6 @@ static void advise_missing(advice *a)
     const tool_lost *l = a->lost;
     uint64_t kept = a->report->trim_segment, in_front = kept > l->in_front ? kept - 1 : l->in_front;
     int others = missing->count > 0 && tool_other_files(a->path), none = a->report->segments == 0, row = l->gone > in_front + 1;
-    if (is_between_names(a->path)) {
-        advise(a, "u9fsck --repair -p %.200s brings a repair to its end that was broken off: it has what is missing", a->path);
-        return;
-    }
     if (none) advise(a, "no segment is here: put them back, as NUMBER.u9, from a backup or another disk");
     else if (missing->count > 0)
         advise(a, "put the missing segment%s back (%s%s%s), from a backup or another disk", row ? "s" : tool_plural(missing->count),
@@ -511,9 +494,27 @@ static void advise_meanwhile(advice *a)
     else advise(a, "readers go on and skip what is damaged; a writer goes on behind the end");
 }
 
+/* Not 0 if a file has a name that a repair gives it between two others. [U-2] */
+static int is_between_names(const char *path)
+{
+    DIR *dir = opendir(path);
+    int any = 0;
+    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
+        size_t size = strlen(e->d_name);
+        any |= strncmp(e->d_name, ".repair-", 8) == 0 && size > 5 && strcmp(e->d_name + size - 5, ".name") == 0;
+    }
+    if (dir) closedir(dir);
+    return any;
+}
+
 size_t tool_lost_advice(const tool_lost *l, const char *path, const u9_report *r, char (*out)[TOOL_ADVICE_SIZE])
 {
     advice a = {.path = path, .lost = l, .report = r, .out = out};
+    if (r->damages > 0 && is_between_names(path)) { /* nothing else is to be done before */
+        advise(&a, "u9fsck --repair -p %.200s brings back what a broken-off repair has", path);
+        advise(&a, "until then readers go on and skip what is missing; writers refuse the log");
+        return a.count;
+    }
     advise_names(&a);
     if (r->damages == 0 || l->tried.saved) return a.count;
     if (l->reasons == UINT64_C(1) << U9_R_MARK && r->mark == U9_MARK_DAMAGED) { /* the log itself is whole */

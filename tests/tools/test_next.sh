@@ -46,7 +46,7 @@ follows() {
     command=$(next "$log" | grep -o -- 'u9\(fsck\)\? -.*\|u9 trim .*' | grep -- "$pattern" | head -n 1)
     claim "$log: next is $pattern" test -n "$command"
     [ -n "$command" ] || return 0
-    command=$(echo "$command" | sed 's/ \(says\|copies\|mends\|gives\|finds\|looks\|saves\|makes\).*//; s/;.*//; s/OUT/made/')
+    command=$(echo "$command" | sed 's/ \(says\|copies\|mends\|gives\|finds\|looks\|saves\|makes\|brings\).*//; s/;.*//; s/OUT/made/')
     # shellcheck disable=SC2086 # words
     case $command in u9fsck*) run "$fsck" ${command#u9fsck} ;; *) run "$u9" ${command#u9} ;; esac
     claim "$log: and not once more" eval '! next "$log" | grep -qF -- "$command "'
@@ -184,6 +184,21 @@ files() {
     looked 0 named
     follows named '--repair -p'
     clean named
+    if strace -o /dev/null true 2>/dev/null; then
+        damaged swap
+        first=$(segment swap 1) second=$(segment swap 2)
+        mv "$first" aside && mv "$second" "$first" && mv aside "$second"
+        # the first call names what is saved, the second gives a file its name aside
+        U9_IO=posix strace -f -o /dev/null -e trace=renameat -e inject=renameat:signal=SIGKILL:when=3 \
+            "$fsck" -q --repair -p swap >out 2>&1
+        claim 'a repair was broken off between names' test -n "$(find swap -name '.repair-1.*.name')"
+        looked 4 swap
+        claim 'nothing is to be put back then, or given up' eval '! next swap | grep -q "put the\|accept"'
+        follows swap '--repair -p'
+        clean swap
+    else
+        skip 'a repair that is broken off between names: no strace here'
+    fi
     damaged foreign
     cp "$(segment other 1)" foreign/00000000000000bb.u9
     looked 4 foreign
