@@ -64,6 +64,12 @@ const char *tool_reason_text(const u9_damage *d)
     return d->reason == U9_R_MARK && d->verdict != U9_V_CORRUPT ? "the mark is damaged" : u9_reason_text(d->reason);
 }
 
+/* What was appended behind the mark is gone with what the mark is about, and nothing counts it. [M-4] */
+static int lost_beyond_mark(const u9_damage *d)
+{
+    return d->reason == U9_R_MARK && d->verdict == U9_V_CORRUPT;
+}
+
 void tool_put_damage(FILE *out, const u9_damage *d)
 {
     const char *verdict = u9_verdict_name(d->verdict);
@@ -85,6 +91,8 @@ void tool_put_damage(FILE *out, const u9_damage *d)
         ; /* what a crash took was never in the log */
     else if (is_of_line(d))
         ; /* nothing is known to be lost here */
+    else if (d->lost == 0 && lost_beyond_mark(d))
+        fputs("; no record that the mark counts is lost", out);
     else if (d->lost == 0)
         fputs(d->mended ? "; the frame was mended, no record is lost" : "; no record is lost", out);
     else if (d->ordinal == TOOL_NONE && d->lost == TOOL_NONE)
@@ -104,7 +112,7 @@ void tool_put_damage(FILE *out, const u9_damage *d)
 void tool_on_damage(void *ctx, const u9_damage *damage)
 {
     int bad = damage->verdict == U9_V_UNKNOWN || damage->verdict == U9_V_CORRUPT;
-    if (bad && damage->lost > 0) *(int *)ctx = TOOL_LOST;
+    if (bad && (damage->lost > 0 || lost_beyond_mark(damage))) *(int *)ctx = TOOL_LOST;
     fprintf(stderr, "%s: %s", tool_name(), bad ? "" : "note: ");
     tool_put_damage(stderr, damage);
 }

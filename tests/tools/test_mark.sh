@@ -119,6 +119,11 @@ copies() {
         test "$status $(grep -c 'the mark is of another log' out)" = '0 1'
     append foreign <<<x
     fine foreign 'and is replaced'
+    "$u9" append empty </dev/null 2>/dev/null
+    rm "$(newest empty)"
+    run "$u9" cat empty
+    claim 'where the only segment is gone, records may be lost that the mark does not count' \
+        eval 'same "$status" 3 && grep -q "CORRUPT: mark: .*; no record that the mark counts is lost" err'
     for what in mkfifo mkdir 'ln -s away'; do
         rm -rf none && cp -R log none && rm none/.mark
         $what none/.mark
