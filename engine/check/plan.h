@@ -6,7 +6,8 @@
  *       SAVED             ASIDE           NAMED            BACK_ASIDE      BACK_NAMED
  *
  * The stage stands in the file's first block and is durable before what it allows begins. Each step leaves what the
- * one before it left where it is done twice: so whoever finds the file goes on from its stage, back or forth.
+ * one before it left where it is done twice: so whoever finds the file goes on from its stage, back or forth. Names aside
+ * are for files that exchange theirs: one that alone gets another goes to that at once.
  */
 #ifndef U9I_PLAN_H
 #define U9I_PLAN_H

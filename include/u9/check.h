@@ -272,8 +272,8 @@ typedef struct u9_loss {
  * loss is told as before, or given up: nothing between. `io` as u9_options.io.
  * Errors: U9_ABSENT (no mark counts, and the fault says why; or nothing of the log is left to go on from), U9_LOCKED (a
  * writer is at work), U9_CORRUPT (the log is broken or forked for another reason, or without its mark another line of it
- * would be read instead of this one: salvage helps; or in the place of what is missing stands something that is no file, such as a link to what is not there: rule L-4), what u9_check returns,
- * and U9_IO. Thread-safe. [M-9]
+ * would be read instead of this one: salvage helps; or in the place of what is missing stands something that is no file, such as a link to what is not there: rule L-4; or a repair was broken off while files
+ * exchanged their names: rule U-3), what u9_check returns, and U9_IO. Thread-safe. [M-9]
  */
 U9_API U9_MUST_CHECK u9_err u9_accept_loss(const char *path, int accept, const char *io, u9_loss *out,
                                            u9_fault *fault);

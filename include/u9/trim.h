@@ -69,7 +69,8 @@ U9_API U9_MUST_CHECK u9_err u9_log_trim(u9_log *log, const u9_trim *what, u9_tri
  * accepts. `io` as u9_options.io.
  * Errors: what u9_log_open returns: U9_LOCKED (a writer is at work), U9_CORRUPT (the log is broken or forked for
  * another reason: salvage helps; or in the place of what is missing stands something that is no file, such as a link to
- * what is not there: rule L-4, and the fault names it); U9_ARG, U9_IO, U9_POISONED. Thread-safe.
+ * what is not there: rule L-4, and the fault names it; or a repair was broken off while files exchanged their names:
+ * rule U-3); U9_ARG, U9_IO, U9_POISONED. Thread-safe.
  */
 U9_API U9_MUST_CHECK u9_err u9_accept_trim(const char *path, int accept, const char *io, u9_trimmed *out,
                                            u9_fault *fault);
