@@ -132,24 +132,25 @@ START_TEST(records_keep_their_times)
 {
     enum { DAYS = 30, LARGE = 18 << 20 };
     static const uint64_t day_us = UINT64_C(86400000000);
-    static uint8_t ones[LARGE];
+    uint8_t *ones = malloc(LARGE);
     uint64_t then[DAYS], now[DAYS];
     u9_options o = writer_options();
     u9_append *a;
-    memset(ones, 0x81, sizeof ones); /* values of a byte */
+    memset(ones, 0x81, LARGE); /* values of a byte */
     o.segment_size = 1 << 16;
     u9_log *w = open_writer(at("log"), &o);
     for (unsigned i = 0; i < DAYS; i++) {
         sim_advance(day_us);
         if (i == DAYS / 2) {
             ck_assert_int_eq(u9_append_begin(w, NULL, LARGE, LARGE, &a, NULL), U9_OK);
-            ck_assert_int_eq(u9_append_write(a, ones, sizeof ones), U9_OK);
+            ck_assert_int_eq(u9_append_write(a, ones, LARGE), U9_OK);
             ck_assert_int_eq(u9_append_end(a, NULL), U9_OK);
         } else {
             append_many(w, "r", 1, 1);
         }
         ck_assert_int_eq(u9_log_sync(w), U9_OK);
     }
+    free(ones);
     close_log(w);
     ck_assert_uint_eq(list_times(at("log"), then, DAYS), DAYS);
     for (unsigned i = 1; i < DAYS; i++) ck_assert_uint_ge(then[i] - then[i - 1], day_us);

@@ -252,14 +252,14 @@ END_TEST
 /* [T-10] The largest batch there is, byte by byte and in one. */
 START_TEST(the_largest_batch_fits_into_a_frame)
 {
-    static uint8_t value[U9_RECORD_MAX];
     u9_log *log = open_quick(at("from"));
+    uint8_t *value = malloc(U9_RECORD_MAX), *bytes = calloc(1, U9_RECORD_MAX);
     u9_builder b;
-    u9_builder_init(&b, value, sizeof value);
-    uint8_t *bytes = calloc(1, U9_RECORD_MAX);
+    u9_builder_init(&b, value, U9_RECORD_MAX);
     ck_assert_int_eq(u9_build_bytes(&b, bytes, U9_RECORD_MAX - 5 - 18 - 9), U9_OK);
     free(bytes);
     ck_assert_int_eq(u9_log_append(log, NULL, value, b.size, NULL), U9_OK);
+    free(value);
     close_log(log);
     int ends[2];
     ck_assert_int_eq(pipe(ends), 0);

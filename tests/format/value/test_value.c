@@ -683,18 +683,21 @@ END_TEST
 /* A tuple of one element `depth` times over, the innermost holding `seed`. */
 static block nest(unsigned depth, const char *seed)
 {
-    static uint8_t bytes[9 * 1000000 + 16];
     block inner = unhex(seed);
-    size_t at = sizeof bytes - inner.size;
+    size_t end = 9 * (size_t)depth + inner.size, at = end - inner.size;
+    uint8_t *bytes = malloc(end);
+    ck_assert_ptr_nonnull(bytes);
     memcpy(bytes + at, inner.bytes, inner.size);
     for (unsigned i = 0; i < depth; i++) {
-        uint32_t size = (uint32_t)(sizeof bytes - at);
+        uint32_t size = (uint32_t)(end - at);
         uint8_t head[9] = {0x42, (uint8_t)(size >> 24), (uint8_t)(size >> 16),
                            (uint8_t)(size >> 8), (uint8_t)size, 0, 0, 0, 1};
         at -= sizeof head;
         memcpy(bytes + at, head, sizeof head);
     }
-    return hold(bytes + at, sizeof bytes - at);
+    block all = hold(bytes + at, end - at);
+    free(bytes);
+    return all;
 }
 
 /* [V-8] */
