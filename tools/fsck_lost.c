@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { SHOWN = 8 }; /* losses that are printed */
 
@@ -364,11 +365,30 @@ static void advise_emptied(advice *a)
         advise(a, "%s to %s%s are empty or missing: put whole copies there", first, last, and_more(&l->emptied, more));
 }
 
+static int is_in(const char *path, const char *name)
+{
+    char file[4096];
+    int n = snprintf(file, sizeof file, "%s/%s", path, name);
+    return n > 0 && (size_t)n < sizeof file && access(file, F_OK) == 0;
+}
+
+/* The log has a place, and it is a file here that is damaged. */
+static int may_be_at_place(const advice *a)
+{
+    char name[TOOL_SEGMENT_SIZE];
+    if (!is_in(a->path, ".tier")) return 0;
+    for (size_t i = 0; i < a->lost->count; i++)
+        if (!a->lost->losses[i].gap && is_in(a->path, tool_segment_text(a->lost->losses[i].segment, name))) return 1;
+    return 0;
+}
+
 /* What could still bring back what is lost. */
 static void advise_again(advice *a)
 {
     const tool_lost *l = a->lost;
     char more[40];
+    if (may_be_at_place(a))
+        advise(a, "the place that `u9 tier` copied to may have it whole: a file that is moved out of the directory is read there");
     if (has(l->reasons, U9_R_UNREADABLE)) {
         advise(a, "the disk does not give some bytes: write nothing to it, copy the files with ddrescue");
         advise(a, "then check the copy: what the disk gave at another try may be whole in it");

@@ -26,6 +26,8 @@ fills() {
     at=$(LC_ALL=C grep -abo '[0-9]\{4\}' hurt/0000000000000002.u9 | sed -n '100{s/:.*//p;q}') # a record
     printf XXXX | dd of=hurt/0000000000000002.u9 bs=1 seek="$at" conv=notrunc status=none
     claim 'where a segment here is damaged' test "$(digest hurt)" != "$want"
+    run "$fsck" hurt
+    claim 'u9fsck says that it may be whole there' says ' next: the place that .u9 tier. copied to may have it whole: a file that is moved'
     mv hurt/0000000000000002.u9 aside
     claim 'it is read there once its file is moved away' same "$(digest hurt)" "$want"
     run "$u9" tier log --keep 100K
@@ -121,6 +123,10 @@ loses() {
     run "$fsck" log
     claim 'a segment that the place lost is damage' test "$status" -ge 4
     claim 'told with its path there' says "$tmp/far/0000000000000002.u9"
+    harm far/0000000000000003.u9 '[0-9]\{4\}' 100
+    run "$fsck" log
+    claim 'as is what is damaged there' says 'far/0000000000000003.u9 .*CORRUPT: hash: '
+    claim 'of which the place is not said to have it whole' test "$(grep -c 'may have it whole' out)" -eq 0
     "$u9" cat log >out 2>err
     status=$?
     claim 'behind which reading goes on' test "$status" -eq 3 -a "$(tail -n 1 out)" = 30000 -a "$(head -n 1 out)" = 1
