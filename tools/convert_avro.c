@@ -25,7 +25,7 @@
 #include <zstd.h>
 #endif
 
-enum { SYNC = 16, BLOCK = 1 << 16 };
+enum { SYNC = 16, BLOCK = 1 << 16, EMPTY_ROWS = 1 << 20 /* rows of no bytes that a block may have */ };
 
 static const char magic[4] = {'O', 'b', 'j', 1};
 
@@ -190,7 +190,12 @@ static enum convert_got next_block(struct convert_reader *r)
     if (!convert_read(r, 0, (uint64_t)size + SYNC)) return CONVERT_BROKEN;
     if (memcmp(r->bytes + size, a->sync, SYNC) != 0)
         return convert_why(r->why, "a block without the marker that ends it"), CONVERT_BROKEN;
-    if (unpack(r, (size_t)size)) return a->rows = (uint64_t)rows, CONVERT_ROW;
+    if (unpack(r, (size_t)size)) {
+        if (rows <= a->end - a->at || rows <= EMPTY_ROWS) return a->rows = (uint64_t)rows, CONVERT_ROW;
+        convert_why(r->why, "a block of %" PRId64 " rows in %zu bytes", rows, (size_t)(a->end - a->at));
+        a->at = a->end;
+        return CONVERT_BAD;
+    }
     a->row += (uint64_t)rows - (rows > 0);
     return convert_why(r->why, "a block of %" PRId64 " rows that cannot be unpacked", rows),
            CONVERT_BAD;
@@ -360,6 +365,11 @@ static enum convert_got next_row(struct convert_reader *r)
     char why[256];
     r->number = ++a->row;
     while (a->rows == 0) {
+        if (a->at < a->end) {
+            convert_why(r->why, "%zu bytes in front of it are of no row of their block", (size_t)(a->end - a->at));
+            a->at = a->end;
+            return CONVERT_BAD;
+        }
         enum convert_got got = next_block(r);
         if (got != CONVERT_ROW) return got;
     }
@@ -369,6 +379,7 @@ static enum convert_got next_row(struct convert_reader *r)
     if (a->rows == 1) memcpy(r->why, why, sizeof why);
     a->row += a->rows - 1;
     a->rows = 0;
+    a->at = a->end;
     return CONVERT_BAD;
 }
 

@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint8_t mark[] = {0xef, 0xbb, 0xbf}; /* of byte order, at the start of a file */
-
 struct cell {
     size_t begin, size; /* in the reader's bytes */
     int quoted;
@@ -79,8 +77,8 @@ static enum convert_got pass_line(struct convert_reader *r, int c)
 static int pass_mark(struct convert_reader *r, size_t *at, int c)
 {
     size_t n = 0;
-    for (; n < sizeof mark && c == mark[n] && put_byte(r, at, c); n++) c = convert_get(r);
-    if (n == sizeof mark) *at = 0;
+    for (; n < sizeof convert_mark && c == convert_mark[n] && put_byte(r, at, c); n++) c = convert_get(r);
+    if (n == sizeof convert_mark) *at = 0;
     return c;
 }
 
@@ -130,9 +128,11 @@ static int take_names(struct convert_reader *r)
         const struct cell *cell = &csv->cells[csv->columns];
         const char *text = (const char *)r->bytes + cell->begin;
         size_t size = cell->size;
-        if (!u9_utf8_valid(text, size) || memchr(text, '\0', size))
-            return convert_why(r->why, "the name of column %zu is not valid UTF-8",
-                               csv->columns + 1);
+        const char *bad = memchr(text, '\0', size)                     ? "has a NUL in it"
+                          : !cell->quoted && memchr(text, '\r', size) ? "has a carriage return in it: lines end in a newline"
+                          : !u9_utf8_valid(text, size)                ? "is not valid UTF-8"
+                                                                      : NULL;
+        if (bad) return convert_why(r->why, "the name of column %zu %s", csv->columns + 1, bad);
         for (size_t i = 0; i < csv->columns; i++)
             if (csv->sizes[i] == size && memcmp(csv->names[i], text, size) == 0)
                 return convert_why(r->why, "two columns are named '%.*s'",
@@ -233,7 +233,7 @@ static void put_cell(const struct convert_writer *w, const char *text, size_t si
 {
     int quotes = size == 0 || (!literal && is_literal(text, size)) ||
                  isspace((unsigned char)text[0]) || isspace((unsigned char)text[size - 1]) ||
-                 (size >= sizeof mark && memcmp(text, mark, sizeof mark) == 0) ||
+                 (size >= sizeof convert_mark && memcmp(text, convert_mark, sizeof convert_mark) == 0) ||
                  memchr(text, w->options->comma, size) || memchr(text, '"', size) ||
                  memchr(text, '\n', size) || memchr(text, '\r', size);
     if (quotes) putc_unlocked('"', w->file);

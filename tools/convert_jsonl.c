@@ -1,9 +1,12 @@
 /*
- * tools/convert_jsonl.c: JSON lines: each line that is not blank is a JSON value; see convert.h.
+ * tools/convert_jsonl.c: JSON lines: each line that is not blank is a JSON value; see convert.h. A byte order mark at the
+ * start is passed over.
  */
 #include "tools/convert.h"
 
 #include "tools/value_json.h"
+
+#include <string.h>
 
 static int open_lines(struct convert_reader *r)
 {
@@ -15,7 +18,7 @@ static int open_lines(struct convert_reader *r)
 static enum convert_got next_line(struct convert_reader *r)
 {
     for (int c = 0; c != EOF;) {
-        size_t size = 0;
+        size_t size = 0, from = 0;
         int fits = 1;
         r->number++;
         while ((c = convert_get(r)) != EOF && c != '\n') {
@@ -23,8 +26,10 @@ static enum convert_got next_line(struct convert_reader *r)
             if (fits) r->bytes[size++] = (uint8_t)c;
         }
         if (!fits) return CONVERT_BAD;
-        if (tool_json_blank((const char *)r->bytes, size)) continue;
-        fwrite_unlocked(r->bytes, 1, size, r->json);
+        if (r->number == 1 && size >= sizeof convert_mark && memcmp(r->bytes, convert_mark, sizeof convert_mark) == 0)
+            from = sizeof convert_mark;
+        if (tool_json_blank((const char *)r->bytes + from, size - from)) continue;
+        fwrite_unlocked(r->bytes + from, 1, size - from, r->json);
         return CONVERT_ROW;
     }
     return CONVERT_END;

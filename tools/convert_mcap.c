@@ -50,6 +50,8 @@ struct mcap {
     struct tree tree;
     uint8_t *chunk;
     size_t size, at; /* of what is unpacked; where its next record begins */
+    uint32_t sum;    /* the checksum of the file up to here */
+    int ended;       /* not 0: the data have ended */
 };
 
 /* What is left of a record; `lacks` once more was wanted than there is. */
@@ -98,12 +100,28 @@ static char *text_copy(struct bytes *b)
     return strndup(valid ? (const char *)at : "", valid ? size : 0);
 }
 
+/* The checksum of zlib, of what `sum` is the checksum of and these bytes; 0: of nothing. */
+static uint32_t crc32_on(uint32_t sum, const uint8_t *bytes, size_t size)
+{
+    static uint32_t table[256];
+    uint32_t crc = ~sum;
+    for (uint32_t i = 0; table[255] == 0 && i < 256; i++) {
+        table[i] = i;
+        for (int k = 0; k < 8; k++)
+            table[i] = table[i] >> 1 ^ (table[i] & 1 ? UINT32_C(0xedb88320) : 0);
+    }
+    for (size_t i = 0; i < size; i++) crc = crc >> 8 ^ table[(crc ^ bytes[i]) & 255];
+    return ~crc;
+}
+
 static int open_mcap(struct convert_reader *r)
 {
     if (!convert_read(r, 0, sizeof magic) || memcmp(r->bytes, magic, sizeof magic) != 0)
         return convert_why(r->why, "not an MCAP file: it does not begin as they do");
-    r->state = calloc(1, sizeof(struct mcap));
-    return r->state ? 1 : convert_no_memory(r->why);
+    struct mcap *m = (struct mcap *)calloc(1, sizeof *m);
+    r->state = m;
+    if (m) m->sum = crc32_on(0, r->bytes, sizeof magic);
+    return m ? 1 : convert_no_memory(r->why);
 }
 
 static void close_mcap(struct convert_reader *r)
@@ -183,20 +201,6 @@ static enum convert_got take_message(struct convert_reader *r, struct bytes b)
     return CONVERT_ROW;
 }
 
-/* The checksum of zlib, and of the chunks. */
-static uint32_t crc32_of(const uint8_t *bytes, size_t size)
-{
-    static uint32_t table[256];
-    uint32_t crc = ~UINT32_C(0);
-    for (uint32_t i = 0; table[255] == 0 && i < 256; i++) {
-        table[i] = i;
-        for (int k = 0; k < 8; k++)
-            table[i] = table[i] >> 1 ^ (table[i] & 1 ? UINT32_C(0xedb88320) : 0);
-    }
-    for (size_t i = 0; i < size; i++) crc = crc >> 8 ^ table[(crc ^ bytes[i]) & 255];
-    return ~crc;
-}
-
 /* Unpacks an LZ4 frame, which gives `size` bytes and no more. */
 static int unpack_lz4(const struct bytes *b, uint8_t *out, size_t size)
 {
@@ -250,7 +254,7 @@ static int take_chunk(struct convert_reader *r, struct bytes b)
     m->chunk = good ? (uint8_t *)malloc((size_t)size + 1) : NULL;
     if (good && !m->chunk) good = convert_no_memory(r->why);
     if (good) good = unpack(r, &records, how, m->chunk, (size_t)size);
-    if (good && crc != 0 && crc != crc32_of(m->chunk, (size_t)size))
+    if (good && crc != 0 && crc != crc32_on(0, m->chunk, (size_t)size))
         good = convert_why(r->why, "a chunk whose checksum is wrong");
     if (good) m->size = (size_t)size;
     free(how);
@@ -287,18 +291,35 @@ static enum convert_got next_in_chunk(struct convert_reader *r)
 /* Passes over a record that no row is made of. 0: the file ends within it. */
 static int pass(struct convert_reader *r, int op, uint64_t size)
 {
+    struct mcap *m = (struct mcap *)r->state;
     if (op == ATTACHMENT)
         convert_tell(&r->told, NOTE_ATTACHMENTS, "%s: attachments are left out", r->name);
     if (op == METADATA) convert_tell(&r->told, NOTE_METADATA, "%s: metadata are left out", r->name);
-    while (size-- > 0)
-        if (convert_get(r) == EOF) return convert_why(r->why, "the file ends within it");
+    while (size-- > 0) {
+        int c = convert_get(r);
+        if (c == EOF) return convert_why(r->why, "the file ends within it");
+        uint8_t byte = (uint8_t)c;
+        m->sum = crc32_on(m->sum, &byte, 1);
+    }
     return 1;
+}
+
+/* The record that ends the data has the checksum of all in front of it, or 0. */
+static enum convert_got take_end(struct convert_reader *r, uint64_t size)
+{
+    struct mcap *m = (struct mcap *)r->state;
+    m->ended = 1;
+    if (!convert_read(r, 0, size)) return CONVERT_BROKEN;
+    struct bytes b = {.at = r->bytes, .left = (size_t)size};
+    uint32_t sum = (uint32_t)number(&b, 4);
+    return sum == 0 || sum == m->sum ? CONVERT_END
+                                     : (convert_why(r->why, "the checksum of the data in front of it is wrong"), CONVERT_BAD);
 }
 
 static enum convert_got next_message(struct convert_reader *r)
 {
     struct mcap *m = (struct mcap *)r->state;
-    for (enum convert_got got = CONVERT_END;;) {
+    for (enum convert_got got = CONVERT_END; !m->ended;) {
         if (m->at < m->size) {
             got = next_in_chunk(r);
         } else {
@@ -311,14 +332,18 @@ static enum convert_got next_message(struct convert_reader *r)
             struct bytes b = {.at = r->bytes, .left = 9};
             int op = (int)number(&b, 1);
             uint64_t size = number(&b, 8);
-            if (op == DATA_END || op == FOOTER) return CONVERT_END;
+            if (op == FOOTER) return CONVERT_END;
+            if (op == DATA_END) return take_end(r, size);
+            m->sum = crc32_on(m->sum, r->bytes, 9);
             int wanted = op >= SCHEMA && op <= CHUNK;
             if (!(wanted ? convert_read(r, 0, size) : pass(r, op, size))) return CONVERT_BROKEN;
+            if (wanted) m->sum = crc32_on(m->sum, r->bytes, (size_t)size);
             got = wanted ? take_record(r, op, (struct bytes){.at = r->bytes, .left = (size_t)size})
                          : CONVERT_END;
         }
         if (got != CONVERT_END) return got;
     }
+    return CONVERT_END;
 }
 
 static void put_number(FILE *file, uint64_t n, unsigned size)

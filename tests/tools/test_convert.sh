@@ -218,8 +218,28 @@ head -c 300 "$golden/plain.mcap" >cut.mcap
 claim 'MCAP that is cut off' refused 1 'cut.mcap at byte [0-9]*: the file ends' "$u9" import mcap cut cut.mcap
 { head -c 700 "$golden/lz4.mcap" | head -c 300; printf X; tail -c +302 "$golden/lz4.mcap"; } >hurt.mcap
 claim 'a chunk that is damaged' refused 1 'hurt.mcap at byte [0-9]*: a chunk' "$u9" import mcap hurt hurt.mcap
+sed 's/"n":1/"n":7/' "$golden/plain.mcap" >altered.mcap
+claim 'MCAP whose checksum of all data is wrong' refused 1 \
+    'altered.mcap at byte [0-9]*: the checksum of the data in front of it is wrong; 4 records were appended before it; ' \
+    "$u9" import mcap altered altered.mcap
+claim 'is read to its end, if that is asked for' refused 1 'u9 import: 1 row was skipped' "$u9" import mcap altered2 altered.mcap --skip-bad
 head -c 850 "$golden/null.avro" >cut.avro
 claim 'Avro that is cut off' refused 1 'cut.avro: row 1: the file ends within it' "$u9" import avro cut cut.avro
+counted() { # ROWS: Avro that says so of three
+    printf 'Obj\1\2\026avro.schema\014"long"\0SSSSSSSSSSSSSSSS'"$1"'\6\2\4\6SSSSSSSSSSSSSSSS' >counted.avro
+}
+counted '\6'
+claim 'Avro whose rows are counted' imports $'1\n2\n3' avro counted.avro
+counted '\2'
+claim 'Avro that counts too few' refused 1 'counted.avro: row 2: 2 bytes in front of it are of no row of their block; 1 record was' "$u9" import avro few counted.avro
+counted '\10'
+claim 'or too many' refused 1 'counted.avro: row 4: its block ends within it' "$u9" import avro many counted.avro
+counted '\376\377\377\377\017'
+claim 'or so many as have no room' refused 1 'counted.avro: row 1: a block of 2147483647 rows in 3 bytes; 0 records' "$u9" import avro most counted.avro
+claim 'lines of CSV that end in carriage returns' refuses 'input: the name of column 2 has a carriage return in it: ' csv 'a,b\r1,2\r'
+claim 'a name with a NUL' refuses 'input: the name of column 1 has a NUL in it' csv 'a\0b,c\n'
+printf '\357\273\277{"a":1}\n' >marked.jsonl
+claim 'a byte order mark is passed over in JSON lines' imports '{"a":1}' jsonl marked.jsonl
 claim 'an export that fails leaves no file' sh -c '! "$1" export csv odd --key-field b new.csv 2>err && test ! -e new.csv && grep -q "has a field of the name" err' sh "$u9"
 claim 'nor a record without a row' same "$("$u9" export csv odd --key-field b --skip-bad 2>&1 >/dev/null | tail -n 1)" 'u9 export: 2 records were skipped'
 printf '1\n2\n' | "$u9" append hurt2 && echo 30303030 | "$u9" append hurt2 && echo 4 | "$u9" append hurt2
