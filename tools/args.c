@@ -70,6 +70,14 @@ uint64_t tool_segment_size(const char *text)
     return size;
 }
 
+uint64_t tool_index_memory(const char *text)
+{
+    uint64_t size;
+    if (!tool_size_parse(text, &size) || size < 1 << 20 || size > UINT64_C(1) << 34)
+        tool_usage("--index-memory %s: not a size of 1M to 16G", tool_shown(text));
+    return size;
+}
+
 int tool_generator(const char *option, const char *text, uint64_t *generator, uint64_t *cluster)
 {
     char digits[24];

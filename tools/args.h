@@ -13,6 +13,9 @@ int tool_size_parse(const char *text, uint64_t *out);
 
 /* The argument of --segment-size, bytes, and of --sync; anything else is a usage error that says why. */
 uint64_t tool_segment_size(const char *text);
+
+/* The argument of --index-memory, in bytes; else a usage error. */
+uint64_t tool_index_memory(const char *text);
 u9_policy tool_policy(const char *text);
 
 /* The same as the argument of an option; anything else is a usage error that says why. */

@@ -70,6 +70,12 @@ static int lost_beyond_mark(const u9_damage *d)
     return d->reason == U9_R_MARK && d->verdict == U9_V_CORRUPT;
 }
 
+/* A line stays one, whatever a file is called, and what is called so does nothing to a terminal. */
+static void put_path(FILE *out, const char *path)
+{
+    for (; *path; path++) putc(iscntrl((unsigned char)*path) ? '?' : *path, out);
+}
+
 void tool_put_damage(FILE *out, const u9_damage *d)
 {
     const char *verdict = u9_verdict_name(d->verdict);
@@ -78,10 +84,12 @@ void tool_put_damage(FILE *out, const u9_damage *d)
         return;
     }
     if (tool_is_name(d)) { /* all of the file, and no verdict on its bytes */
-        fprintf(out, "%s: %s: %s [%s]\n", d->path, u9_reason_name(d->reason), tool_reason_text(d), tool_reason_rule(d));
+        put_path(out, d->path);
+        fprintf(out, ": %s: %s [%s]\n", u9_reason_name(d->reason), tool_reason_text(d), tool_reason_rule(d));
         return;
     }
-    fprintf(out, "%s [%" PRIu64 ",%" PRIu64 "): ", d->path, d->begin, d->end);
+    put_path(out, d->path);
+    fprintf(out, " [%" PRIu64 ",%" PRIu64 "): ", d->begin, d->end);
     for (; *verdict; verdict++)
         putc(d->verdict >= U9_V_UNKNOWN ? toupper((unsigned char)*verdict) : *verdict, out);
     fprintf(out, ": %s: %s", u9_reason_name(d->reason), tool_reason_text(d));
@@ -92,7 +100,7 @@ void tool_put_damage(FILE *out, const u9_damage *d)
     else if (is_of_line(d))
         ; /* nothing is known to be lost here */
     else if (d->lost == 0 && lost_beyond_mark(d))
-        fputs("; no record that the mark counts is lost", out);
+        fputs("; no record that the mark counts is lost, but what came behind it may be", out);
     else if (d->lost == 0)
         fputs(d->mended ? "; the frame was mended, no record is lost" : "; no record is lost", out);
     else if (d->ordinal == TOOL_NONE && d->lost == TOOL_NONE)

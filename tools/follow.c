@@ -43,11 +43,12 @@ int tool_follow_pause(int ms)
     return stopped_or(-1, ms);
 }
 
-u9_err tool_follow_open(const char *path, const u9_options *options, u9_log **log, u9_fault *fault)
+u9_err tool_follow_open(const char *path, const u9_options *options, u9_log **log, int *came, u9_fault *fault)
 {
+    *came = 0;
     if (!*path) return u9_log_open(path, options, log, fault); /* which says what is wrong: no log comes there */
-    for (;;) {
-        u9_err err = u9_log_await(path, options, BLIND_MS, fault);
+    for (;; *came = 1) {
+        u9_err err = u9_log_await(path, options, *came ? BLIND_MS : 0, fault);
         if (err == U9_AGAIN && tool_follow_stopped()) return U9_END;
         if (err == U9_OK) err = u9_log_open(path, options, log, fault);
         if (err != U9_AGAIN && err != U9_ABSENT) return err;

@@ -16,8 +16,8 @@ int tool_follow_stopped(void);
 /* Waits so many milliseconds. Not 0: it was stopped. */
 int tool_follow_pause(int ms);
 
-/* As u9_log_open, but where no log is yet, it is waited for. U9_END: stopped before there was one. */
-u9_err tool_follow_open(const char *path, const u9_options *options, u9_log **log, u9_fault *fault);
+/* As u9_log_open, but where no log is yet, it is waited for: *came is not 0 then. U9_END: stopped before there was one. */
+u9_err tool_follow_open(const char *path, const u9_options *options, u9_log **log, int *came, u9_fault *fault);
 
 /* As u9_cursor_next, but at the end what was printed is flushed, and more is waited for. U9_END: stopped. */
 u9_err tool_follow_next(u9_cursor *cursor, u9_record *record);

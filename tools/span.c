@@ -147,8 +147,9 @@ static int take_bound(const char *option, tool_span *s, u9_log *log, const char 
         return TOOL_DONE;
     }
     s->mute = !begins; /* what is lost before may have had the key: to where it begins the walk does not come by it */
+    s->seeks = begins;
     int status = find_key(path, cursor, &to.key, &bound->ordinal);
-    s->mute = 0;
+    s->mute = s->seeks = 0;
     if (status == TOOL_REFUSED && !begins) status = find_key(path, cursor, &to.key, &bound->ordinal);
     s->mute = 1;
     if (status == TOOL_REFUSED) tool_say(0, "%s %s: no record of %s has this key", option, tool_shown(bound->text), path);
@@ -216,6 +217,18 @@ static int real_place(const char *name, char **out)
     return *out ? TOOL_DONE : tool_say(tool_sys_status(errno), "--save-cursor %s: %s", tool_shown(name), strerror(errno));
 }
 
+int tool_span_tells(tool_span *s, const u9_damage *d)
+{
+    enum { SAID = sizeof s->said / sizeof *s->said };
+    if (s->mute) return 0;
+    for (unsigned i = 0; !s->seeks && i < s->said_count && i < SAID; i++)
+        if (s->said[i].segment == d->segment && s->said[i].begin == d->begin && s->said[i].end == d->end &&
+            s->said[i].reason == d->reason)
+            return 0;
+    if (s->seeks) s->said[s->said_count++ % SAID] = (tool_span_said){d->segment, d->begin, d->end, d->reason};
+    return 1;
+}
+
 int tool_span_begin(tool_span *s, u9_log *log, const char *path, u9_cursor *cursor)
 {
     u9_bounds bounds = {.size = sizeof bounds, .since_us = s->since, .until_us = s->until};
@@ -228,7 +241,7 @@ int tool_span_begin(tool_span *s, u9_log *log, const char *path, u9_cursor *curs
     if (status == TOOL_DONE) status = take_bound("--from", s, log, path, cursor, &s->from);
     if (status == TOOL_DONE) status = take_bound("--to", s, log, path, cursor, &s->to);
     if (status == TOOL_DONE && s->from.ordinal != TOOL_NONE && s->from.ordinal > s->to.ordinal)
-        status = tool_say(TOOL_USAGE, "--from is behind --to: nothing lies between");
+        status = tool_say(TOOL_REFUSED, "--from is behind --to: nothing lies between");
     if (status == TOOL_DONE) {
         bounds.from = s->from.ordinal != TOOL_NONE ? s->from.ordinal : s->from.text ? TOOL_NONE : 0;
         bounds.to = s->to.ordinal;

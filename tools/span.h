@@ -7,6 +7,7 @@
 
 #include "tools/key.h"
 
+#include <u9/check.h>
 #include <u9/cursor.h>
 
 #include <argp.h>
@@ -16,6 +17,11 @@ typedef struct tool_bound {
     uint64_t ordinal; /* TOOL_NONE: not given */
     const char *text; /* the key, until the log tells its kind; NULL: not by key */
 } tool_bound;
+
+typedef struct tool_span_said {
+    uint64_t segment, begin, end;
+    u9_reason reason;
+} tool_span_said;
 
 typedef struct tool_span {
     tool_bound from, to;
@@ -27,6 +33,9 @@ typedef struct tool_span {
     int mute;              /* not 0: damages are not to be told now: they will be, when the walk comes there */
     uint64_t at;           /* the ordinal of the saved cursor, once it is read; TOOL_NONE */
     int told;              /* not 0: it was said where the log begins */
+    tool_span_said said[4]; /* the last damages that were told on the way to where the walk begins, which meets them again */
+    unsigned said_count;
+    int seeks;             /* not 0: on that way */
 } tool_span;
 
 #define TOOL_SPAN_NONE {.from.ordinal = TOOL_NONE, .to.ordinal = TOOL_NONE, .until = TOOL_NONE, .limit = TOOL_NONE, .at = TOOL_NONE}
@@ -62,6 +71,9 @@ uint64_t tool_kept_from(u9_log *log);
 /* Sends a new cursor of `log` where the walk begins. If a bound by number is of what was trimmed, it is said, once, where the
  * log begins now. TOOL_DONE, or the status after saying what is wrong. */
 int tool_span_begin(tool_span *span, u9_log *log, const char *path, u9_cursor *cursor);
+
+/* For who is told of damage: not 0 if it is to be said now. */
+int tool_span_tells(tool_span *span, const u9_damage *damage);
 
 /* The next record of the walk. */
 static inline u9_err tool_span_next(const tool_span *span, u9_cursor *cursor, u9_record *out)

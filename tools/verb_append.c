@@ -250,7 +250,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case PRINT_KEYS: a->print_keys = 1; break;
     case SYNC: a->options.policy = tool_policy(arg); break;
     case LZ4: a->options.lz4 = 1; break;
-    case INDEX_MEMORY: a->options.index_memory = tool_size("--index-memory", arg); break;
+    case INDEX_MEMORY: a->options.index_memory = tool_index_memory(arg); break;
     case SEGMENT: a->options.segment_size = tool_segment_size(arg); break;
     case KEEP: a->options.keep_bytes = tool_size("--keep", arg); break;
     case KEEP_AGE: a->options.keep_age_us = tool_age("--keep-age", arg); break;

@@ -37,15 +37,18 @@ struct cat {
 static void on_damage(void *ctx, const u9_damage *damage)
 {
     struct cat *c = (struct cat *)ctx;
-    if (!c->span.mute) tool_on_damage(&c->status, damage);
+    if (tool_span_tells(&c->span, damage)) tool_on_damage(&c->status, damage);
 }
 
-/* By its number, or as its file is called: 16 hexadecimal digits and ".u9". */
+/* By its number, or as its file is called: 16 hexadecimal digits and ".u9", which may be left out. */
 static uint64_t segment_number(const char *text)
 {
+    enum { DIGITS = 16 };
     char name[TOOL_SEGMENT_SIZE];
-    uint64_t number = strlen(text) == TOOL_SEGMENT_SIZE - 1 ? strtoull(text, NULL, 16) : 0;
-    return strcmp(tool_segment_text(number, name), text) == 0 ? number : tool_number("--segment", text);
+    size_t size = strlen(text);
+    uint64_t number = size >= DIGITS ? strtoull(text, NULL, 16) : 0;
+    int named = (size == DIGITS || size == TOOL_SEGMENT_SIZE - 1) && strncmp(tool_segment_text(number, name), text, size) == 0;
+    return named ? number : tool_number("--segment", text);
 }
 
 /* B-E, or B- for all behind B. */
@@ -172,7 +175,8 @@ static int run(struct cat *c)
     u9_options options = {.size = sizeof options, .mode = U9_READ, .on_damage = on_damage,
                           .on_damage_ctx = c, .mend = c->mends};
     if (c->follows) tool_follow_begin();
-    u9_err opened = c->follows ? tool_follow_open(c->path, &options, &c->log, &fault)
+    int came;
+    u9_err opened = c->follows ? tool_follow_open(c->path, &options, &c->log, &came, &fault)
                                : u9_log_open(c->path, &options, &c->log, &fault);
     if (opened == U9_END) return TOOL_DONE; /* it was stopped */
     if (opened != U9_OK) return tool_read_fault(c->path, &fault);

@@ -50,7 +50,7 @@ typedef int step(struct export *e, const struct convert_row *row);
 static void on_damage(void *ctx, const u9_damage *damage)
 {
     struct export *e = (struct export *)ctx;
-    if (!e->span.mute && !e->second) tool_on_damage(&e->status, damage);
+    if (tool_span_tells(&e->span, damage) && !e->second) tool_on_damage(&e->status, damage);
 }
 
 /* A record that has no row. */

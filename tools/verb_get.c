@@ -385,7 +385,7 @@ static int look_up(struct get *g)
 static void on_damage(void *ctx, const u9_damage *damage)
 {
     struct get *g = (struct get *)ctx;
-    if (g->span.mute) return;
+    if (!tool_span_tells(&g->span, damage)) return;
     tool_on_damage(&g->lost, damage);
     g->losses += damage->verdict >= U9_V_UNKNOWN && damage->lost > 0;
 }

@@ -156,7 +156,14 @@ static int find(const struct grep *g, part *p, size_t at, size_t *begin, size_t 
     return 0;
 }
 
-/* Whether the field is there and its text is the value; as find. */
+static int is_wanted(const struct grep *g, const part *p)
+{
+    if (p->text.size != strlen(g->wanted)) return 0;
+    return g->ignore_case ? strncasecmp(p->text.bytes, g->wanted, p->text.size) == 0
+                          : memcmp(p->text.bytes, g->wanted, p->text.size) == 0;
+}
+
+/* Whether the field is there and its text is the value, as lines show it or as JSON; as find. */
 static int has_value(const struct grep *g, part *p, const u9_record *record)
 {
     u9_value value;
@@ -164,9 +171,10 @@ static int has_value(const struct grep *g, part *p, const u9_record *record)
     draw(&p->text);
     tool_put_value(&g->plain, &value);
     if (!drawn(&p->text)) return -1;
-    if (p->text.size != strlen(g->wanted)) return 0;
-    return g->ignore_case ? strncasecmp(p->text.bytes, g->wanted, p->text.size) == 0
-                          : memcmp(p->text.bytes, g->wanted, p->text.size) == 0;
+    if (is_wanted(g, p) || *g->wanted != '{') return is_wanted(g, p);
+    draw(&p->text);
+    tool_put_json(&value); /* what JSON has no type for */
+    return drawn(&p->text) ? is_wanted(g, p) : -1;
 }
 
 /* As find. */
@@ -281,7 +289,7 @@ static int begin(void *ctx, size_t ranges)
 static void on_damage(void *ctx, const u9_damage *damage)
 {
     struct grep *g = (struct grep *)ctx;
-    if (!g->span.mute) tool_on_damage(&g->status, damage);
+    if (tool_span_tells(&g->span, damage)) tool_on_damage(&g->status, damage);
 }
 
 /* Goes over the span, as `u9 cat` does. */

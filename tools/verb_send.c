@@ -72,7 +72,8 @@ static int run(struct send *s)
     if (isatty(STDOUT_FILENO) || (s->duplex && isatty(STDIN_FILENO)))
         return tool_say(TOOL_REFUSED, "a stream is not for a terminal: redirect it");
     if (s->options.follow) tool_follow_begin();
-    u9_err opened = s->options.follow ? tool_follow_open(s->path, &options, &log, &fault)
+    int came;
+    u9_err opened = s->options.follow ? tool_follow_open(s->path, &options, &log, &came, &fault)
                                       : u9_log_open(s->path, &options, &log, &fault);
     if (opened == U9_END) return tool_say(TOOL_IO, "stopped before there was a log");
     if (opened != U9_OK) return tool_read_fault(s->path, &fault);

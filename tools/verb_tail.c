@@ -110,8 +110,10 @@ static int run(struct tail *t)
     u9_fault fault;
     u9_options options = {.size = sizeof options, .mode = U9_READ, .on_damage = on_damage, .on_damage_ctx = t};
     if (t->follows) tool_follow_begin();
-    u9_err opened = t->follows ? tool_follow_open(t->path, &options, &t->log, &fault)
+    int came = 0;
+    u9_err opened = t->follows ? tool_follow_open(t->path, &options, &t->log, &came, &fault)
                                : u9_log_open(t->path, &options, &t->log, &fault);
+    if (came) t->last = UINT64_MAX; /* all of it follows */
     if (opened == U9_END) return TOOL_DONE; /* it was stopped */
     if (opened != U9_OK) return tool_read_fault(t->path, &fault);
     int status = tool_style_begin(&t->style, t->log);

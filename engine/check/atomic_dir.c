@@ -196,7 +196,8 @@ u9_err u9i_atomic_dir_begin(u9i_env *env, const char *partial, const char *const
     int err = stamp_of(env, partial, &stamp);
     for (size_t i = 0; i < count && err == 0; i++) err = holds_source(env, sources[i], &stamp);
     if (err == 0) err = clear_partial(env, partial);
-    if (err != 0 && err != -ENOENT) return fail_partial(partial, err, "cannot replace what an earlier run left here", fault);
+    if (err != 0 && err != -ENOENT && err != -ENAMETOOLONG)
+        return fail_partial(partial, err, "cannot replace what an earlier run left here", fault);
     err = make_marked(env, partial);
     return err ? fail_partial(partial, err, "cannot make the new log here", fault) : U9_OK;
 }

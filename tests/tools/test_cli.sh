@@ -281,12 +281,13 @@ keys() {
     mistake 2 '--to #x: not an ordinal' 'a bad ordinal' "$u9" cat --to '#x' keys
     prints '' '--limit 0 prints nothing' "$u9" cat --limit 0 keys
     mistake 2 '--limit -3: the number must be positive' 'a limit below 0' "$u9" cat --limit -3 keys
+    mistake 2 '--index-memory 1: not a size of 1M to 16G' 'a memory that no index fits' "$u9" append --index-memory 1 keys
     mistake 2 '--limit 1x: not a number' 'a limit that is no number' "$u9" cat --limit 1x keys
     mistake 2 '--limit 99999999999999999999: too large' 'a limit beyond 64 bits' \
         "$u9" cat --limit 99999999999999999999 keys
     mistake 2 '--from is behind --to' 'ordinals the wrong way round' \
         "$u9" cat --from '#12' --to '#10' keys
-    mistake 2 '--from is behind --to' 'keys the wrong way round' "$u9" cat --from "$b" --to "$a" keys
+    mistake 1 '--from is behind --to' 'keys the wrong way round, which the log says' "$u9" cat --from "$b" --to "$a" keys
     times
 }
 

@@ -43,6 +43,7 @@ both_ways() {
     claim 'by key, too' same "$(some --from "$a" --to "$b" --reverse log)" 'record 12 record 11 record 10 '
     claim 'a range of bytes as well' cmp <(cat_of --range 0-64K --segment 2 --reverse log) <(cat_of --range 0-64K --segment 2 log | tac)
     claim 'a segment goes by its number or its file' cmp <(cat_of --segment 2 log) <(cat_of --segment 0000000000000002.u9 log)
+    claim 'or the digits of that' cmp <(cat_of --segment 2 log) <(cat_of --segment 0000000000000002 log)
     cp -r log bad
     victim=$(find bad -name '*.u9' | sort | sed -n 2p)
     harm "$victim" 'record [0-9]' 100

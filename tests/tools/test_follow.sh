@@ -68,6 +68,13 @@ cat_ends() {
     stops $pid TERM
     claim 'also while it waits for a log' same $status 0
     claim 'which it does not make' test ! -e nothing
+    "$u9" tail -f -n 0 later >tail.out &
+    pid=$!
+    until_so catches $pid
+    seq 1 15 | "$u9" append later
+    claim 'all of a log that comes later follows the last records of none' until_so has_lines tail.out 15
+    stops $pid TERM
+    claim 'in order' cmp tail.out <(seq 1 15)
     mkfifo gone
     "$u9" cat -f small >gone &
     pid=$!

@@ -95,6 +95,19 @@ run "$u9" grep s large
 claim 'a large record is not searched, which is said' same "$status $(cat out) $(cat err)" \
     '0 small u9 grep: note: 1 large record was not searched'
 
+echo '{"by":{"$bytes":"ffee"},"s":{"$symbol":"sym"},"f":{"$float32":1.5},"n":{"$float64":"nan"},"u":{"$utf8":"ff"}}' | "$u9" append --json odd
+for field in by s f n u; do
+    value=$("$u9" scan --count-by $field odd | cut -f 2)
+    claim "what JSON has no type for is found as $value" finds 1 -c "$field=$value" odd
+done
+claim 'and as lines show it' finds 1 -c s=sym odd
+printf 'b\t1\nc\t3\n' | "$u9" append --key rkey --key-field '\t' between
+printf 'a\t2\n' | "$u9" append --key-field '\t' between
+printf '\4' | dd of=between/0000000000000001.u9 bs=1 seek=604 conv=notrunc status=none # behind the first frame
+run "$u9" cat --from b between
+claim 'what is damaged in front of a key is told once, by cat' same "$(grep -c 'CORRUPT: fill' err)" 1
+run "$u9" grep --from b 1 between
+claim 'and here' same "$(grep -c 'CORRUPT: fill' err)" 1
 for i in 1 2 3; do seq -f "${i}0%03g" 1 100 | "$u9" append hurt; done
 harm "$(find hurt -name '*.u9' | sort | head -n 1)" 20050
 run "$u9" grep -j 3 050 hurt

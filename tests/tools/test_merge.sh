@@ -49,5 +49,7 @@ ends 3 'a log is damaged: no log was made' '--strict refuses damage' "$u9" merge
 claim 'and makes nothing' test ! -e whole -a ! -e whole.partial
 ends 3 '1 damaged place, ' 'else it is told' "$u9" merge rest one two
 claim 'and what one lost the other gives' same "$("$u9" cat rest | sort -n | uniq | head -2000 | cksum)" "$(seq 2000 | cksum)"
+long=$(printf 'm%.0s' $(seq 250))
+ends 4 'cannot make the new log here: File name too long' 'a name that is too long is said to be that' "$u9" merge "$long" one
 ends 2 'no LOG given' 'logs are asked for' "$u9" merge nothing
 tally

@@ -250,6 +250,11 @@ words
 memory
 disks
 : >nothing.u9
+odd=$(printf 'new\nline\033[31mred')
+cp -r log "$odd"
+rm "$odd"/*.u9
+run "$u9" cat "$odd"
+claim 'a line on damage is one, whatever the log is called' same "$(wc -l <err) $(grep -c '^u9 cat: new?line?.31mred/0000000000000001.u9 ' err)" '1 1'
 run "$fsck" nothing.u9
 claim 'an empty file is no log, and nothing is promised of salvaging it' \
     test "$status $(grep -c 'the file is empty' err) $(grep -c salvage err)" = '8 1 0'
