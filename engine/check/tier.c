@@ -1,7 +1,7 @@
 /*
  * engine/check/tier.c: sealed segments go to another place: u9_tier. [TR-1] [TR-3] [TR-4]
  *
- *     compare with the lists -> look what is damaged -> indexes beside those that have none
+ *     compare with the lists -> say which place it is -> look what is damaged -> indexes beside those that have none
  *     -> each that is not there: copy, read back -> the mark there -> the list there -> the list here
  *     -> drop by trim
  *
@@ -20,7 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TELL_EVERY = 16 }; /* so many segments are copied before the lists say so */
+enum { TELL_EVERY = 16, /* so many segments are copied before the lists say so */
+       TRIES = 8 };     /* trims that may be under way when the lists first name the place */
 
 static const char lock_name[] = ".tier.lock";
 
@@ -81,6 +82,7 @@ static u9_err choose_place(u9i_tiering *t, const u9i_tier_list *own, u9_fault *f
     else if (asked && asked[0] == 0) wrong = "the place is empty";
     else if (has && has[0] == 0) wrong = "this is such a place itself";
     else if (asked && has && strcmp(asked, has) != 0) wrong = "its segments go to another place already";
+    if (has && has[0] && own->count == 0) wrong = NULL; /* a run that was interrupted before it copied anything */
     if (wrong && has && has[0])
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = t->source.path, .rule = "TR-2"), "%s: %.300s", wrong, has);
     if (wrong) return u9i_fault(fault, U9_ARG, U9I_AT(.path = t->source.path, .rule = "TR-2"), "%s", wrong);
@@ -139,7 +141,8 @@ static u9_err take_lists(u9i_tiering *t, u9i_tier_list *own, bool own_damaged, u
     size_t had = t->list.count;
     t->unlisted = had == 0;
     if (err == U9_OK) err = add_lacking(t, own, fault);
-    t->untold = damaged || own_damaged || own->place == NULL || had != t->list.count || own->count != t->list.count;
+    t->unnamed = own->place == NULL || strcmp(own->place, t->place) != 0;
+    t->untold = damaged || own_damaged || t->unnamed || had != t->list.count || own->count != t->list.count;
     memcpy(t->list.log, t->catalog->log, sizeof t->list.log);
     snprintf(t->list.kind, sizeof t->list.kind, "%s", t->catalog->kind);
     return err;
@@ -180,6 +183,23 @@ static void close_tiering(u9i_tiering *t)
     u9i_tier_list_free(&t->list);
     free(t->steps);
     free(t->place);
+}
+
+/*
+ * Before anything is copied the first time, both lists say which place it is: so a trim, also a writer's, drops nothing from now
+ * on that is not there, and a run that is interrupted goes on. What was trimmed until then is not looked for.
+ */
+static u9_err name_place(u9i_tiering *t, u9_fault *fault)
+{
+    if (!t->unnamed) return U9_OK;
+    u9_err err = u9i_tiering_put_list(t, true, fault);
+    if (err == U9_OK) err = u9i_tiering_put_list(t, false, fault);
+    u9i_catalog *now;
+    if (err == U9_OK) err = u9i_source_catalog(&t->source, &now, fault);
+    if (err != U9_OK) return err;
+    u9i_catalog_unref(t->catalog);
+    t->catalog = now;
+    return U9_OK;
 }
 
 /* Copying */
@@ -249,13 +269,63 @@ static void index_closed(const u9i_tiering *t, const char *path)
     if (lacks) (void)!u9_indexes_build(path, &options, &made, NULL);
 }
 
-static u9_err copy_wanted(u9i_tiering *t, const char *path, u9_fault *fault)
+static u9_err copy_steps(u9i_tiering *t, const char *path, u9_fault *fault)
 {
-    u9_fault why;
     u9_err err = u9i_tiering_make_sure(t, fault);
     if (err == U9_OK) index_closed(t, path);
     for (size_t i = 0; i < t->catalog->count && err == U9_OK; i++)
         if (t->steps[i].wanted) err = copy_one(t, i, fault);
+    return err;
+}
+
+/* A trim that had begun before the lists named a place went on, and dropped what was to be copied. */
+static bool was_trimmed(const u9i_tiering *t)
+{
+    u9i_stamp stamp;
+    bool gone = false;
+    for (size_t i = 0; i < t->catalog->count && t->unnamed && t->steps; i++)
+        gone |= t->steps[i].wanted && u9i_dir_stat(t->source.dir, u9i_catalog_facts(t->catalog, i)->name, &stamp) == -ENOENT;
+    return gone;
+}
+
+static int remove_there(const u9i_tiering *t, uint64_t number)
+{
+    char name[20], index[U9I_INDEX_NAME];
+    u9i_segment_name(number, name);
+    u9i_index_name(name, index);
+    int sys = u9i_dir_remove(t->far, index);
+    if (sys == 0 || sys == -ENOENT) sys = u9i_dir_remove(t->far, name);
+    return sys == -ENOENT ? 0 : sys;
+}
+
+/* What was copied stands in front of what went: a log has no gap, and begins where it does here. */
+static u9_err start_over(u9i_tiering *t, u9_fault *fault)
+{
+    u9i_tier_list copied = t->list;
+    t->list.segments = NULL;
+    t->list.place = NULL;
+    t->list.count = t->list.room = 0;
+    u9_err err = name_place(t, fault);
+    for (size_t k = 0; k < copied.count && err == U9_OK; k++) {
+        int sys = remove_there(t, copied.segments[k].number);
+        if (sys != 0) err = u9i_tiering_fail(t, true, ".", sys, "cannot remove what was copied and is to be copied anew", fault);
+    }
+    u9i_tier_list_free(&copied);
+    free(t->steps);
+    t->steps = NULL;
+    t->untold = true;
+    t->done = (u9_tiered){.size = t->done.size};
+    return err == U9_OK ? u9i_tiering_plan(t, fault) : err;
+}
+
+static u9_err copy_wanted(u9i_tiering *t, const char *path, u9_fault *fault)
+{
+    u9_fault why;
+    u9_err err = copy_steps(t, path, fault);
+    for (unsigned tries = 0; tries < TRIES && err == U9_IO && was_trimmed(t); tries++) {
+        err = start_over(t, fault);
+        if (err == U9_OK) err = copy_steps(t, path, fault);
+    }
     u9_err told = tell_lists(t, err == U9_OK ? fault : &why); /* also of what was copied before it failed */
     return err == U9_OK ? told : err;
 }
@@ -314,7 +384,9 @@ u9_err u9_tier(const char *path, const u9_tier_options *options, u9_tiered *out,
     err = open_tiering(&t, path, fault);
     if (err == U9_OK) {
         sum_up(&t);
-        err = u9i_tiering_plan(&t, fault);
+        err = u9i_tiering_judge(&t, fault);
+        if (err == U9_OK && !options->dry_run) err = name_place(&t, fault);
+        if (err == U9_OK) err = u9i_tiering_plan(&t, fault);
         if (err == U9_OK && !options->dry_run) err = copy_wanted(&t, path, fault);
         sum_up(&t);
     }

@@ -169,12 +169,16 @@ static u9_err give_up_copies(u9i_tiering *t, u9_fault *fault)
     return err == U9_OK ? u9i_tiering_put_list(t, false, fault) : err;
 }
 
-u9_err u9i_tiering_plan(u9i_tiering *t, u9_fault *fault)
+u9_err u9i_tiering_judge(u9i_tiering *t, u9_fault *fault)
 {
     u9_err err = compare_lines(t, fault);
     if (err == U9_OK) err = find_dropped(t, fault);
-    if (err == U9_OK) err = refuse_unlisted(t, fault);
-    if (err == U9_OK) err = u9i_tiering_find_lost(t, fault);
+    return err == U9_OK ? refuse_unlisted(t, fault) : err;
+}
+
+u9_err u9i_tiering_plan(u9i_tiering *t, u9_fault *fault)
+{
+    u9_err err = u9i_tiering_find_lost(t, fault);
     if (err != U9_OK) return err;
     t->steps = calloc(t->catalog->count, sizeof *t->steps);
     if (t->steps == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");

@@ -32,6 +32,7 @@ typedef struct u9i_tiering {
     u9i_dir *far;                   /* NULL: not open */
     u9i_tier_list list;             /* what the place has */
     bool unlisted;                  /* the place says nothing of what it has: it may be another disk */
+    bool unnamed;                   /* nothing here says which place it is */
     bool untold;                    /* the lists in the two places do not say so yet */
     u9i_position marked;            /* what the place's mark names, of the segment of this number: */
     uint64_t marked_segment;        /*   0: none, or it is damaged */
@@ -45,7 +46,10 @@ u9_err u9i_tiering_fail(const u9i_tiering *t, bool far, const char *name, int sy
 /* Index of the segment of this number; U9I_NOT_THERE: it is not here. */
 size_t u9i_tiering_find(const u9i_catalog *catalog, uint64_t number);
 
-/* Whether the place is this log's, and which segments are to be copied: t->steps. What the place lost is told. */
+/* Whether the place is this log's, and is to stay it. [TR-4] */
+U9_MUST_CHECK u9_err u9i_tiering_judge(u9i_tiering *t, u9_fault *fault);
+
+/* Which segments are to be copied: t->steps. What the place lost is told. */
 U9_MUST_CHECK u9_err u9i_tiering_plan(u9i_tiering *t, u9_fault *fault);
 
 /* Tells what is damaged of those; then nothing is to be refused of them, and what they replace is given up. */

@@ -57,7 +57,8 @@ struct u9_tiered {
  * not, the lowest first, damaged ones as they are, and tells of that; verifies each copy; says so at the place, then here;
  * then drops, if it is to, what the place has. A copy of what was damaged comes anew once it was mended here. A segment that
  * was closed, not sealed, has no index in itself: it gets one beside it (u9/index.h), which goes with it.
- * Interrupted anywhere, it goes on when called again. The log may be written meanwhile, by another handle or process; to
+ * Interrupted anywhere, it goes on when called again: the first run begins by saying in both places which place it is, from
+ * when on a trim drops nothing that is not there. The log may be written meanwhile, by another handle or process; to
  * drop, it is opened for writing.
  * `out` is filled also where it fails, with what was done by then.
  * Errors: U9_ARG (an argument is NULL, a size is another, no place is given and the log has none, it has another one, it

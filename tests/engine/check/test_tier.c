@@ -62,6 +62,11 @@ static void tier_and_drop(void)
     tier_with(what);
 }
 
+static uint64_t trim_all(void)
+{
+    return trim_log(at("log"), (u9_trim){.size = sizeof(u9_trim), .keep_bytes = 1}).segments;
+}
+
 static void expect_refused(u9_err err, const char *why)
 {
     ck_assert_int_eq(try_tier(to_far()), err);
@@ -296,6 +301,63 @@ START_TEST(a_live_log_is_tiered_beside_its_writer_which_trims_by_itself)
     append_fillers(w, 3);
     close_log(w);
     expect_whole(at("log"), TRIM_RECORDS + 3);
+}
+END_TEST
+
+/* While the first run is at work: what is not there yet stays here. */
+static int trim_meanwhile(void *ctx, const u9_tiered *so_far)
+{
+    (void)ctx;
+    if (so_far->segments == 1) ck_assert_uint_eq(trim_all(), 0);
+    return so_far->segments == 2;
+}
+
+START_TEST(a_first_run_that_was_interrupted_goes_on_also_behind_a_trim) /* [TR-3] [TR-4] */
+{
+    make_row_of_segments(at("log"));
+    u9_tier_options what = to_far();
+    what.on_progress = trim_meanwhile;
+    ck_assert_int_eq(try_tier(what), U9_STATE);
+    sim_write(file_in(at("far"), ".tier"), 0, "as a kill in front of the list leaves it", 8);
+    ck_assert_uint_le(trim_all(), 2);
+    tier();
+    ck_assert_uint_eq(done.left, 0);
+    expect_whole(at("far"), done.next_ordinal);
+    expect_whole(at("log"), TRIM_RECORDS);
+}
+END_TEST
+
+/* A trim that had looked for a list before there was one goes on meanwhile. */
+static int trim_late(void *ctx, const u9_tiered *so_far)
+{
+    bool *once = ctx;
+    size_t size;
+    const char *list = file_in(at("log"), ".tier");
+    if (so_far->segments != 2 || *once) return 0;
+    *once = true;
+    uint8_t *bytes = read_file(list, &size);
+    drop_file(list);
+    (void)trim_log(at("log"), below_ordinal(first_in(at("log"), 5)));
+    write_file(list, bytes, size);
+    free(bytes);
+    return 0;
+}
+
+START_TEST(where_a_trim_had_begun_before_the_first_run_the_place_begins_where_the_log_does) /* [TR-3] */
+{
+    bool once = false;
+    make_row_of_segments(at("log"));
+    u9_tier_options what = to_far();
+    what.on_progress = trim_late;
+    what.ctx = &once;
+    uint64_t kept = first_in(at("log"), 5);
+    tier_with(what);
+    ck_assert(once);
+    ck_assert_uint_eq(done.there, segments_in(at("log")) - 1);
+    shown here = read_through(at("log")), there = read_through(at("far"));
+    ck_assert(here.first == kept && there.first == kept && here.damages + there.damages == 0);
+    ck_assert(here.next == TRIM_RECORDS && there.next == done.next_ordinal);
+    ck_assert(!exists(segment_path(at("far"), 1)) && !exists(segment_path(at("far"), 2)));
 }
 END_TEST
 
@@ -821,6 +883,25 @@ START_TEST(something_else_of_the_name_is_left_as_it_is) /* [TR-4] */
 }
 END_TEST
 
+START_TEST(a_log_of_which_nothing_was_copied_may_have_another_place) /* [TR-3] */
+{
+    make_row_of_segments(at("log"));
+    make_dir(at("far"));
+    write_file(segment_path(at("far"), 1), "something else", 14);
+    expect_refused(U9_CORRUPT, "something else stands there");
+    ck_assert_uint_eq(done.segments, 0);
+    u9i_tier_list list = list_in(at("log"));
+    ck_assert(list.count == 0 && strcmp(list.place, at("far")) == 0);
+    u9i_tier_list_free(&list);
+    expect_whole(at("log"), TRIM_RECORDS);
+    u9_tier_options what = to_far();
+    what.to = at("elsewhere");
+    tier_with(what);
+    expect_whole(at("elsewhere"), done.next_ordinal);
+    expect_refused(U9_ARG, "another place already");
+}
+END_TEST
+
 START_TEST(a_place_is_one_logs_and_a_log_has_one_place) /* [TR-2] */
 {
     make_row_of_segments(at("other"));
@@ -1132,11 +1213,6 @@ START_TEST(what_is_said_to_be_at_the_place_is_all_below_what_could_not_go) /* [T
 END_TEST
 
 /* Trims all that may go, not in the run that copies. */
-static uint64_t trim_all(void)
-{
-    return trim_log(at("log"), (u9_trim){.size = sizeof(u9_trim), .keep_bytes = 1}).segments;
-}
-
 /* The copy of what was damaged then is the worse one once it was mended here, be it at its beginning or further on. */
 START_TEST(what_was_mended_since_it_was_copied_is_not_dropped_before_it_came_anew) /* [TR-3] [TR-4] */
 {
@@ -1486,6 +1562,8 @@ Suite *suite_tier(void)
     tcase_add_test(t, a_dry_run_makes_nothing);
     tcase_add_test(t, who_is_told_of_the_progress_may_stop_it);
     tcase_add_test(t, a_live_log_is_tiered_beside_its_writer_which_trims_by_itself);
+    tcase_add_test(t, a_first_run_that_was_interrupted_goes_on_also_behind_a_trim);
+    tcase_add_test(t, where_a_trim_had_begun_before_the_first_run_the_place_begins_where_the_log_does);
     tcase_add_test(t, both_are_read_as_one_log_when_segments_were_dropped);
     tcase_add_test(t, a_trim_by_other_means_loses_nothing_that_is_tiered);
     tcase_add_test(t, a_trim_by_other_means_leaves_what_is_not_tiered);
@@ -1513,6 +1591,7 @@ Suite *suite_tier(void)
     tcase_add_test(t, a_list_that_is_whole_and_not_as_said_is_refused);
     tcase_add_test(t, what_an_interrupted_run_left_is_compared_and_taken);
     tcase_add_test(t, something_else_of_the_name_is_left_as_it_is);
+    tcase_add_test(t, a_log_of_which_nothing_was_copied_may_have_another_place);
     tcase_add_test(t, a_place_is_one_logs_and_a_log_has_one_place);
     tcase_add_test(t, a_copy_that_went_on_is_refused_as_a_fork);
     tcase_add_test(t, where_the_place_has_nothing_of_what_was_dropped_here_nothing_is_done);
