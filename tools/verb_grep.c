@@ -466,7 +466,8 @@ int verb_grep(int argc, char **argv)
         "Prints the records of LOG in whose line, as `u9 cat` prints it, PATTERN occurs, an extended regular expression "
         "of POSIX; or whose FIELD is VALUE: a member of the first value, an object, by name, or by a path with dots of "
         "one within it, or a position (0: the key, 1: the first value). They are read on several threads, a part of the log on one, and come in the "
-        "order of the log. The exit status is 0 if there are any, 1 if there is none, 2 if LOG is not there or is refused. "
+        "order of the log. The exit status is 0 if there are any, 1 if there is none, 2 if LOG is not there or is "
+        "refused, or some of it was trimmed before it was read. "
         "Damage is told on standard error, a line each; if records were lost to it, the exit status is 3.",
         NULL,
         NULL,
