@@ -142,6 +142,7 @@ static u9_err take_lists(u9i_tiering *t, u9i_tier_list *own, bool own_damaged, u
     t->unlisted = had == 0;
     if (err == U9_OK) err = add_lacking(t, own, fault);
     t->unnamed = own->place == NULL || strcmp(own->place, t->place) != 0;
+    t->first = t->unnamed && t->list.count == 0;
     t->untold = damaged || own_damaged || t->unnamed || had != t->list.count || own->count != t->list.count;
     memcpy(t->list.log, t->catalog->log, sizeof t->list.log);
     snprintf(t->list.kind, sizeof t->list.kind, "%s", t->catalog->kind);
@@ -283,7 +284,7 @@ static bool was_trimmed(const u9i_tiering *t)
 {
     u9i_stamp stamp;
     bool gone = false;
-    for (size_t i = 0; i < t->catalog->count && t->unnamed && t->steps; i++)
+    for (size_t i = 0; i < t->catalog->count && t->first && t->steps; i++)
         gone |= t->steps[i].wanted && u9i_dir_stat(t->source.dir, u9i_catalog_facts(t->catalog, i)->name, &stamp) == -ENOENT;
     return gone;
 }

@@ -416,7 +416,12 @@ u9_err u9i_tiered_open(u9i_dir **dir, const char *path, u9_fault *fault)
     if (sys != 0) return refuse_list(path, sys, fault);
     tiered_dir *t = new_tiered(*dir);
     u9_err err = t ? open_far(t, path, list.place, fault) : refuse_list(path, -ENOMEM, fault);
+    bool empty = list.count == 0;
     u9i_tier_list_free(&list);
+    if (err != U9_OK && t && empty) { /* nothing is there that could be left out */
+        drop_tiered(t);
+        return U9_OK;
+    }
     if (err == U9_OK) {
         sys = read_list_again(t);
         if (sys != 0)

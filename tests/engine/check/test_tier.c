@@ -327,6 +327,8 @@ START_TEST(a_first_run_that_was_interrupted_goes_on_also_behind_a_trim) /* [TR-3
 }
 END_TEST
 
+static uint64_t late_ordinal; /* from where on it keeps */
+
 /* A trim that had looked for a list before there was one goes on meanwhile. */
 static int trim_late(void *ctx, const u9_tiered *so_far)
 {
@@ -337,7 +339,7 @@ static int trim_late(void *ctx, const u9_tiered *so_far)
     *once = true;
     uint8_t *bytes = read_file(list, &size);
     drop_file(list);
-    (void)trim_log(at("log"), below_ordinal(first_in(at("log"), 5)));
+    (void)trim_log(at("log"), below_ordinal(late_ordinal));
     write_file(list, bytes, size);
     free(bytes);
     return 0;
@@ -350,7 +352,7 @@ START_TEST(where_a_trim_had_begun_before_the_first_run_the_place_begins_where_th
     u9_tier_options what = to_far();
     what.on_progress = trim_late;
     what.ctx = &once;
-    uint64_t kept = first_in(at("log"), 5);
+    uint64_t kept = late_ordinal = first_in(at("log"), 5);
     tier_with(what);
     ck_assert(once);
     ck_assert_uint_eq(done.there, segments_in(at("log")) - 1);
@@ -358,6 +360,30 @@ START_TEST(where_a_trim_had_begun_before_the_first_run_the_place_begins_where_th
     ck_assert(here.first == kept && there.first == kept && here.damages + there.damages == 0);
     ck_assert(here.next == TRIM_RECORDS && there.next == done.next_ordinal);
     ck_assert(!exists(segment_path(at("far"), 1)) && !exists(segment_path(at("far"), 2)));
+}
+END_TEST
+
+/* What the place has alone is not copied anew, whatever went here. */
+START_TEST(where_a_list_was_lost_and_a_trim_goes_on_the_place_keeps_what_it_has) /* [TR-3] */
+{
+    bool once = false;
+    make_row_of_segments(at("log"));
+    tier_and_drop();
+    uint64_t had = done.there;
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, TRIM_RECORDS);
+    close_log(w);
+    drop_file(file_in(at("log"), ".tier"));
+    late_ordinal = first_in(at("log"), (unsigned)had + 4);
+    u9_tier_options what = to_far();
+    what.on_progress = trim_late;
+    what.ctx = &once;
+    ck_assert_int_eq(try_tier(what), U9_IO);
+    ck_assert(once && fault.sys == ENOENT);
+    for (unsigned i = 1; i <= had; i++) ck_assert(exists(segment_path(at("far"), i)));
+    u9i_tier_list list = list_in(at("far"));
+    ck_assert_uint_ge(list.count, had);
+    u9i_tier_list_free(&list);
 }
 END_TEST
 
@@ -894,6 +920,8 @@ START_TEST(a_log_of_which_nothing_was_copied_may_have_another_place) /* [TR-3] *
     ck_assert(list.count == 0 && strcmp(list.place, at("far")) == 0);
     u9i_tier_list_free(&list);
     expect_whole(at("log"), TRIM_RECORDS);
+    remove_log(at("far"));
+    expect_whole(at("log"), TRIM_RECORDS); /* it is not asked for what it has not */
     u9_tier_options what = to_far();
     what.to = at("elsewhere");
     tier_with(what);
@@ -1591,6 +1619,7 @@ Suite *suite_tier(void)
     tcase_add_test(t, a_list_that_is_whole_and_not_as_said_is_refused);
     tcase_add_test(t, what_an_interrupted_run_left_is_compared_and_taken);
     tcase_add_test(t, something_else_of_the_name_is_left_as_it_is);
+    tcase_add_test(t, where_a_list_was_lost_and_a_trim_goes_on_the_place_keeps_what_it_has);
     tcase_add_test(t, a_log_of_which_nothing_was_copied_may_have_another_place);
     tcase_add_test(t, a_place_is_one_logs_and_a_log_has_one_place);
     tcase_add_test(t, a_copy_that_went_on_is_refused_as_a_fork);
