@@ -280,7 +280,7 @@ static u9_err copy_steps(u9i_tiering *t, const char *path, u9_fault *fault)
 }
 
 /* A trim that had begun before the lists named a place went on, and dropped what was to be copied. */
-static bool was_trimmed(const u9i_tiering *t)
+static bool trim_went_on(const u9i_tiering *t)
 {
     u9i_stamp stamp;
     bool gone = false;
@@ -323,7 +323,7 @@ static u9_err copy_wanted(u9i_tiering *t, const char *path, u9_fault *fault)
 {
     u9_fault why;
     u9_err err = copy_steps(t, path, fault);
-    for (unsigned tries = 0; tries < TRIES && err == U9_IO && was_trimmed(t); tries++) {
+    for (unsigned tries = 0; tries < TRIES && err == U9_IO && trim_went_on(t); tries++) {
         err = start_over(t, fault);
         if (err == U9_OK) err = copy_steps(t, path, fault);
     }
