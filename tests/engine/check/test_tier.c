@@ -67,6 +67,13 @@ static uint64_t trim_all(void)
     return trim_log(at("log"), (u9_trim){.size = sizeof(u9_trim), .keep_bytes = 1}).segments;
 }
 
+static void make_anew(void)
+{
+    remove_log(at("log"));
+    remove_log(at("far"));
+    copy_log(at("row"), at("log"));
+}
+
 static void expect_refused(u9_err err, const char *why)
 {
     ck_assert_int_eq(try_tier(to_far()), err);
@@ -328,6 +335,7 @@ START_TEST(a_first_run_that_was_interrupted_goes_on_also_behind_a_trim) /* [TR-3
 END_TEST
 
 static uint64_t late_ordinal; /* from where on it keeps */
+static unsigned late_failure; /* not 0: the nth call behind it fails, and all further ones */
 
 /* A trim that had looked for a list before there was one goes on meanwhile. */
 static int trim_late(void *ctx, const u9_tiered *so_far)
@@ -342,6 +350,7 @@ static int trim_late(void *ctx, const u9_tiered *so_far)
     (void)trim_log(at("log"), below_ordinal(late_ordinal));
     write_file(list, bytes, size);
     free(bytes);
+    if (late_failure) sim_fail(SIM_ANY, late_failure, EIO, true);
     return 0;
 }
 
@@ -360,6 +369,37 @@ START_TEST(where_a_trim_had_begun_before_the_first_run_the_place_begins_where_th
     ck_assert(here.first == kept && there.first == kept && here.damages + there.damages == 0);
     ck_assert(here.next == TRIM_RECORDS && there.next == done.next_ordinal);
     ck_assert(!exists(segment_path(at("far"), 1)) && !exists(segment_path(at("far"), 2)));
+}
+END_TEST
+
+START_TEST(a_failure_while_a_first_run_begins_anew_costs_nothing_and_is_told) /* [TR-3] [TR-4] */
+{
+    make_row_of_segments(at("row"));
+    late_ordinal = first_in(at("row"), 5);
+    unsigned fired = 1;
+    for (late_failure = 1; fired > 0; late_failure++) {
+        bool once = false;
+        make_anew();
+        u9_tier_options what = to_far();
+        what.on_progress = trim_late;
+        what.ctx = &once;
+        fired = sim_fired();
+        u9_err err = try_tier(what);
+        sim_mend();
+        fired = sim_fired() - fired;
+        ck_assert_msg(err != U9_OK || fired == 0, "call %u", late_failure);
+        shown here = read_through(at("log"));
+        ck_assert(here.first == late_ordinal && here.next == TRIM_RECORDS && here.damages == 0);
+        if (try_tier(to_far()) != U9_OK) { /* what had been copied could not be removed, and no list names it any more */
+            ck_assert_msg(strstr(fault.text, "no list says of what log it is"), "%s", fault.text);
+            remove_log(at("far"));
+            tier();
+        }
+        shown there = read_through(at("far"));
+        ck_assert(there.first == late_ordinal && there.next == done.next_ordinal && there.damages == 0);
+    }
+    ck_assert_uint_gt(late_failure, 30);
+    late_failure = 0;
 }
 END_TEST
 
@@ -1060,13 +1100,6 @@ static void expect_goes_on(void)
     ck_assert_uint_ge(done.there, 4);
 }
 
-static void make_anew(void)
-{
-    remove_log(at("log"));
-    remove_log(at("far"));
-    copy_log(at("row"), at("log"));
-}
-
 /* {F63} */
 START_TEST(what_the_place_keeps_otherwise_is_not_dropped_here) /* [TR-3] */
 {
@@ -1619,6 +1652,7 @@ Suite *suite_tier(void)
     tcase_add_test(t, a_list_that_is_whole_and_not_as_said_is_refused);
     tcase_add_test(t, what_an_interrupted_run_left_is_compared_and_taken);
     tcase_add_test(t, something_else_of_the_name_is_left_as_it_is);
+    tcase_add_test(t, a_failure_while_a_first_run_begins_anew_costs_nothing_and_is_told);
     tcase_add_test(t, where_a_list_was_lost_and_a_trim_goes_on_the_place_keeps_what_it_has);
     tcase_add_test(t, a_log_of_which_nothing_was_copied_may_have_another_place);
     tcase_add_test(t, a_place_is_one_logs_and_a_log_has_one_place);
