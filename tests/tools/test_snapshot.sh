@@ -178,9 +178,8 @@ later() {
     ends 0 ' 0 segments linked, ' 'with --copy all of it is copied' "$u9" snapshot --copy linked shot
     claim 'what was linked before, too' test -z "$(find shot -name '*.u9' -links +1)"
     ends 0 ' 0 segments linked, 0 copied ' 'once' "$u9" snapshot --copy linked shot
-    for file in shot/0000000000000001.u9 "$(find shot -name '*.u9' | sort | tail -n 1)"; do
-        at=$(LC_ALL=C grep -abo '[0-9]\{3\}' "$file" | sed -n '50{s/:.*//p;q}')
-        printf XXXX | dd of="$file" bs=1 seek="$at" conv=notrunc status=none
+    for record in 1000 8000; do # of the first segment, and of the last one
+        harm "$(grep -l $record shot/*.u9 | head -n 1)" $record
         ends 4 '^shot/.*: CORRUPT: ' 'what is altered in it is damage' "$fsck" shot
         ends 0 ' 0 segments linked, 0 copied ' 'nobody reads it again' "$u9" snapshot --copy linked shot
         ends 0 ' 1 copied ' 'but with --verify-all, which takes it from the log' "$u9" snapshot --copy --verify-all linked shot
