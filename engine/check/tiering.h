@@ -32,8 +32,8 @@ typedef struct u9i_tiering {
     u9i_dir *far;                   /* NULL: not open */
     u9i_tier_list list;             /* what the place has */
     bool unlisted;                  /* the place says nothing of what it has: it may be another disk */
-    bool unnamed;                   /* nothing here says which place it is, */
-    bool first;                     /*   nor did anything say of a segment that it is there, when this run began */
+    bool unnamed;                   /* when this run began, nothing here said which place it is, */
+    bool first;                     /*   nor did a list say of any segment that it is there */
     bool untold;                    /* the lists in the two places do not say so yet */
     u9i_position marked;            /* what the place's mark names, of the segment of this number: */
     uint64_t marked_segment;        /*   0: none, or it is damaged */
