@@ -244,12 +244,29 @@ void cut_file(const char *path, uint64_t size)
     else MUST(truncate(path, (off_t)size) == 0);
 }
 
+/*
+ * Into a file that has nothing (a simulated one, or else `fd`): what a log holds ready for later is megabytes of zeros, and
+ * stays a hole.
+ */
+static void write_sparse(const char *path, int fd, const uint8_t *bytes, size_t size)
+{
+    enum { CHUNK = 1 << 16 };
+    for (size_t at = 0, n; at < size; at += n) {
+        n = size - at < CHUNK ? size - at : CHUNK;
+        bool zeros = bytes[at] == 0 && memcmp(bytes + at, bytes + at + 1, n - 1) == 0;
+        if (zeros) continue;
+        if (fd < 0) sim_write(path, at, bytes + at, n);
+        else MUST(pwrite(fd, bytes + at, n, (off_t)at) == (ssize_t)n);
+    }
+}
+
 /* In place: ext4 writes a file that was cut to nothing first to the disk when it is closed. */
 void write_file(const char *path, const void *bytes, size_t size)
 {
     if (is_simulated(path)) {
         sim_resize(path, 0);
-        sim_write(path, 0, bytes, size);
+        write_sparse(path, -1, bytes, size);
+        sim_resize(path, size);
         return;
     }
     if (is_stored(path)) {
@@ -258,7 +275,8 @@ void write_file(const char *path, const void *bytes, size_t size)
         return;
     }
     int fd = open_real(path, O_WRONLY | O_CREAT);
-    MUST(write(fd, bytes, size) == (ssize_t)size);
+    if (lseek(fd, 0, SEEK_END) == 0) write_sparse(path, fd, bytes, size);
+    else MUST(pwrite(fd, bytes, size, 0) == (ssize_t)size);
     MUST(ftruncate(fd, (off_t)size) == 0);
     close(fd);
 }

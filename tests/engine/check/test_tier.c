@@ -377,7 +377,7 @@ START_TEST(a_failure_while_a_first_run_begins_anew_costs_nothing_and_is_told) /*
     make_row_of_segments(at("row"));
     late_ordinal = first_in(at("row"), 5);
     unsigned fired = 1;
-    for (late_failure = 1; fired > 0; late_failure++) {
+    for (late_failure = 1; fired > 0; late_failure = next_call(late_failure)) {
         bool once = false;
         make_anew();
         u9_tier_options what = to_far();
@@ -1579,7 +1579,7 @@ START_TEST(a_failure_while_a_copy_comes_anew_drops_no_other) /* [TR-3] [TR-4] */
     make_row_of_segments(at("row"));
     for (unsigned mended = 0; mended < 2; mended++) { /* what was altered is the copy, or the segment here, since */
         unsigned nth = 1, fired = 1;
-        for (; fired > 0; nth++) {
+        for (; fired > 0; nth = next_call(nth)) {
             remove_log(at("log"));
             remove_log(at("far"));
             copy_log(at("row"), at("log"));

@@ -16,6 +16,7 @@
 #include "tests/sanitized.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
+#include "tests/thorough.h"
 
 #include <u9/cursor.h>
 #include <u9/guard.h>
@@ -508,7 +509,7 @@ START_TEST(frames_of_every_sort_say_what_a_walk_says_or_nothing) /* [K-2] */
         asked a = {.fs = &fs, .base = at_offset[i] / U9I_ALIGN << U9I_VIRTUAL_SHIFT};
         u9i_open_frame *own;
         unsigned failed = 1;
-        for (unsigned nth = 1; failed > 0; nth++) { /* also without memory */
+        for (unsigned nth = 1; failed > 0; nth = next_call(nth)) { /* also without memory */
             size_t kept;
             u9i_budget_open(&budget, plenty ? UINT64_MAX / 2 : 1);
             ck_assert_int_eq(u9i_frames_open(&fs, catalog->segments[0], &log->source.windows, s.end, &spec, keyed, &budget, &sys), U9_OK);
@@ -753,7 +754,7 @@ START_TEST(what_is_no_root_of_an_index_notes_no_losses) /* [K-5] */
     for (unsigned i = 0; i < sizeof roots / sizeof *roots; i++) {
         u9i_index_file f = {.file = catalog->segments[0], .root = roots[i].at / U9I_ALIGN << U9I_VIRTUAL_SHIFT, .bound = s.size};
         unsigned failed = 1;
-        for (unsigned nth = 1; failed > 0; nth++) { /* also without memory */
+        for (unsigned nth = 1; failed > 0; nth = next_call(nth)) { /* also without memory */
             u9i_losses l = {.count = 0};
             scarce_begin(SCARCE_MEMORY, nth, 0, false);
             u9_err err = u9i_index_file_losses(&f, &log->source.windows, &l, content);

@@ -912,6 +912,12 @@ static bool is_outlined(u9_log *log)
     return o != NULL;
 }
 
+/* Nothing happens to the records from there on for a while. */
+static bool is_usual(unsigned i)
+{
+    return i < 25 || (i >= 55 && i < 90) || (i >= 115 && i < 150) || (i >= 210 && i < 290);
+}
+
 /* [R-16] [K-4] What was noted of a segment to find its end is what a walk over its records finds, whatever they are like. */
 START_TEST(a_lookup_behind_a_crash_finds_by_what_was_noted_what_a_walk_finds)
 {
@@ -930,7 +936,7 @@ START_TEST(a_lookup_behind_a_crash_finds_by_what_was_noted_what_a_walk_finds)
     }
     ck_assert_int_eq(is_outlined(w[0]), what == IN_ORDER || what == KEYS_TWICE);
     ck_assert(!is_outlined(w[1]));
-    for (unsigned i = 0; i < KEYED + 3; i++) {
+    for (unsigned i = 0; i < KEYED + 3; i += is_usual(i) ? thorough(7, 1) : 1) {
         u9_err err[2];
         u9_key key = keyed_key(what == KEYS_TWICE ? IN_ORDER : what, i, room);
         if (i == KEYED + 2) memset(room, 0, 16); /* below all */

@@ -5,6 +5,7 @@
 #include "tests/engine/log/trimmed.h"
 #include "tests/engine/link/ship.h"
 #include "tests/suites.h"
+#include "tests/thorough.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -248,7 +249,7 @@ static void read_beside(reading *read, unsigned records, unsigned each, unsigned
     goes_on_by = records;
     each_call = each;
     calls = 1;
-    for (first_call = 1; first_call <= calls; first_call++) {
+    for (first_call = 1; first_call <= calls; first_call = next_call(first_call)) {
         u9_mark line;
         beside = open_writer(at("log"), &o);
         for (unsigned i = 0; i < TRIM_RECORDS; i += 8) {

@@ -396,34 +396,55 @@ START_TEST(a_follower_in_the_writers_process_sees_no_more_where_a_file_begins) /
 }
 END_TEST
 
-/* The segments of a log, to be put back: so a session ends as by a kill, and the files stay the ones that they are. */
+/* The files of a log, to be put back: so a session ends as by a kill, and they stay the ones that they are. */
 typedef struct kept_files {
     char **names;
     uint8_t **bytes;
-    size_t *sizes, count;
+    size_t *sizes, *used, count; /* there are zeros behind what is used of one */
 } kept_files;
+
+/* But those that nobody writes any more: segments with another behind them. */
+static void leave_out_older(kept_files *k)
+{
+    size_t n = 0;
+    const char *newest = "";
+    for (size_t i = 0; i < k->count; i++)
+        if (k->names[i][0] != '.' && strcmp(k->names[i], newest) > 0) newest = k->names[i];
+    for (size_t i = 0; i < k->count; i++) {
+        if (k->names[i][0] != '.' && k->names[i] != newest) free(k->names[i]);
+        else k->names[n++] = k->names[i];
+    }
+    k->count = n;
+}
 
 static kept_files keep_files(const char *log)
 {
     kept_files k;
     k.names = list_names(log, &k.count);
+    leave_out_older(&k);
     k.bytes = calloc(k.count, sizeof *k.bytes);
     k.sizes = calloc(k.count, sizeof *k.sizes);
-    for (size_t i = 0; i < k.count; i++) k.bytes[i] = read_file(file_in(log, k.names[i]), &k.sizes[i]);
+    k.used = calloc(k.count, sizeof *k.used);
+    for (size_t i = 0; i < k.count; i++) {
+        k.bytes[i] = read_file(file_in(log, k.names[i]), &k.sizes[i]);
+        for (k.used[i] = k.sizes[i]; k.used[i] > 0 && k.bytes[i][k.used[i] - 1] == 0;) k.used[i]--;
+    }
     return k;
 }
 
 static void put_back(kept_files *k, const char *log)
 {
     for (size_t i = 0; i < k->count; i++) {
+        cut_file(file_in(log, k->names[i]), 0);
+        put_bytes(file_in(log, k->names[i]), 0, k->bytes[i], k->used[i]);
         cut_file(file_in(log, k->names[i]), k->sizes[i]);
-        put_bytes(file_in(log, k->names[i]), 0, k->bytes[i], k->sizes[i]);
         free(k->names[i]);
         free(k->bytes[i]);
     }
     free(k->names);
     free(k->bytes);
     free(k->sizes);
+    free(k->used);
 }
 
 START_TEST(a_torn_tail_is_never_handed_out_and_the_next_session_goes_on_behind_it) /* [R-6] [M-10] */
