@@ -7,6 +7,7 @@
 #include "tools/nearest.h"
 
 #include <u9/log.h>
+#include <u9/version.h>
 
 #include <argp.h>
 #include <stdlib.h>
@@ -246,8 +247,12 @@ static bool runs_in(const workload *w, const char *place)
 int main(int argc, char **argv)
 {
     static const struct argp argp = {options, parse, "[WORKLOAD...]", about, NULL, NULL, NULL};
+    static char help[] = "--help";
     char said[TOOL_OPTION_SIZE];
     argp_err_exit_status = 2;
+    argp_program_version = "u9bench " U9_VERSION_TEXT;
+    for (char **word = argv; *word && strcmp(*word, "--") != 0; word++)
+        if (strcmp(*word, "-h") == 0) *word = help; /* as with the other tools */
     const char *meant = tool_meant_option(options, argv, said);
     if (meant) {
         fprintf(stderr, "u9bench: unrecognized option '--%s'; did you mean '--%s'?\n", said, meant);

@@ -25,6 +25,8 @@ lists() {
     claim 'likewise' refused 2 "'s3-get' wants --dir s3://" "$bench" s3-get
     claim 'where nothing else runs' refused 2 "'append' wants --dir DIR" "$bench" --dir s3://bucket/x append
     claim 'and how each is set' grep -q '^u9 .*muids' out
+    claim 'the version is told as by the other tools' test "$("$bench" --version)" = "u9bench $("$u9" --version | sed 's/^u9 //')"
+    claim 'and help by one letter, too' test "$("$bench" -h)" = "$("$bench" --help)"
     claim 'help tells the options' test "$("$bench" --help | grep -cE -- '--(records|rounds|engines|data|html|json)')" -eq 6
 }
 

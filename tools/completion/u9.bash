@@ -299,7 +299,8 @@ r|rounds|N||
 |plot|FILE||
 q|quiet|||
 ?|help|||
-|usage|||' ;;
+|usage|||
+V|version|||' ;;
     esac
 }
 _u9_usage() {

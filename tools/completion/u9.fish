@@ -323,6 +323,7 @@ complete -c u9bench -l plot -r -F -d 'where u9 stands, as SVG'
 complete -c u9bench -s 'q' -l quiet -d 'do not tell each run'
 complete -c u9bench -s '?' -l help -d 'Give this help list'
 complete -c u9bench -l usage -d 'Give a short usage message'
+complete -c u9bench -s 'V' -l version -d 'Print program version'
 
 function __u9_keys # of the log that is the first word which is no option
     set -l words (commandline -opc)
