@@ -774,6 +774,7 @@ static u9i_catalog *build_catalog(load *l)
     if (c == NULL) return NULL;
     atomic_init(&c->references, 1);
     c->trim = kept_from(l);
+    c->trim_marked = l->looks.trim_marked;
     c->mark = l->mark;
     c->marks = l->row.mark != NULL;
     c->older = l->row.older;

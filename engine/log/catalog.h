@@ -64,6 +64,7 @@ typedef struct u9i_catalog {
     u9i_piece *pieces;
     size_t piece_count;
     u9i_trim_record trim;        /* the u9trim that counts; segment 0: there is none [C-5] */
+    bool trim_marked;            /* only the mark says so: the next session begins a segment that does [L-10] */
     uint64_t next;               /* the number of a new segment; 0: no number is left [L-9] */
     uint8_t log[16];             /* the log's id [L-2] */
     char kind[U9I_KIND_MAX + 1]; /* "" if no u9open could be read */

@@ -201,25 +201,33 @@ static bool fill_block(u9i_marker *m)
     return true;
 }
 
-void u9i_marker_begin(u9i_marker *m, const u9i_mark_record *mark)
+/* The invalid one, else the lesser. */
+static unsigned slot_to_write(const u9i_marker *m)
 {
-    assert(m->stage == U9I_MARKER_IDLE);
-    part_from_copies(m);
-    if (u9i_marker_make(m, NULL) != U9_OK) return;
+    const u9i_slot *s = m->known.slots;
+    return s[0].state == U9I_SLOT_VALID && (s[1].state != U9I_SLOT_VALID || m->known.counts == 0);
+}
+
+static void begin_in(u9i_marker *m, unsigned slot, const u9i_mark_record *mark)
+{
     m->next = *mark;
     if (!fill_block(m)) {
         (void)fail(m, -errno, "draw a secret for");
         return;
     }
     m->fault.err = U9_OK;
-    m->slot = 0; /* the invalid one, else the lesser */
-    if (m->known.slots[0].state == U9I_SLOT_VALID &&
-        (m->known.slots[1].state != U9I_SLOT_VALID || m->known.counts == 0))
-        m->slot = 1;
-    m->known.slots[m->slot].state = U9I_SLOT_BAD;
+    m->slot = slot;
+    m->known.slots[slot].state = U9I_SLOT_BAD;
     m->known.counts = u9i_slots_greater(m->known.slots);
     (void)submit(m, U9I_OP_WRITE);
     marker_check(m);
+}
+
+void u9i_marker_begin(u9i_marker *m, const u9i_mark_record *mark)
+{
+    assert(m->stage == U9I_MARKER_IDLE);
+    part_from_copies(m);
+    if (u9i_marker_make(m, NULL) == U9_OK) begin_in(m, slot_to_write(m), mark);
 }
 
 /* What was submitted is done. */
@@ -277,6 +285,22 @@ u9_err u9i_marker_write(u9i_marker *m, const u9i_mark_record *mark, u9_fault *fa
     go_on(m, U9I_FOREVER);
     u9i_marker_begin(m, mark);
     return u9i_marker_wait(m, fault);
+}
+
+u9_err u9i_marker_keep_from(u9i_marker *m, uint64_t segment, uint64_t ordinal, u9_fault *fault)
+{
+    go_on(m, U9I_FOREVER);
+    part_from_copies(m);
+    const u9i_mark_record *promise = m->replace ? NULL : u9i_mark_promise(&m->known);
+    if (promise == NULL || promise->segment < segment) return U9_STATE;
+    u9i_mark_record mark = *promise;
+    mark.first_ordinal = ordinal;
+    u9_err err = u9i_marker_make(m, fault);
+    for (unsigned i = 0, first = slot_to_write(m); i < U9I_MARK_SLOTS && err == U9_OK; i++) {
+        begin_in(m, i == 0 ? first : 1 - first, &mark);
+        err = u9i_marker_wait(m, fault);
+    }
+    return err;
 }
 
 void u9i_marker_release(u9i_marker *m)

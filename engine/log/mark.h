@@ -76,6 +76,12 @@ U9_MUST_CHECK u9_err u9i_marker_wait(u9i_marker *marker, u9_fault *fault);
 /* Marks this, and waits until it is durable. */
 U9_MUST_CHECK u9_err u9i_marker_write(u9i_marker *marker, const u9i_mark_record *mark, u9_fault *fault);
 
+/*
+ * Marks in place that the log is kept from this segment and ordinal on, and nothing else: in one slot after the other, as which
+ * of them counts goes by the end, which stays. Durably. U9_STATE: there is no mark that could say so, and nothing was done.
+ */
+U9_MUST_CHECK u9_err u9i_marker_keep_from(u9i_marker *marker, uint64_t segment, uint64_t ordinal, u9_fault *fault);
+
 /* Waits for what is under way, but in a forked child. Once more is fine. */
 void u9i_marker_release(u9i_marker *marker);
 

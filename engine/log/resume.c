@@ -359,7 +359,7 @@ static u9_err look_at_segment(const search *s, u9i_plan *p, size_t i, uint64_t s
     if (is_passed(f)) return U9_OK;
     if (is_closed(f)) {
         *found = true;
-        bool goes_on = !s->source->accepts && is_last(s->catalog, i) && f->header == U9_OK && f->size < segment_size;
+        bool goes_on = !s->source->accepts && !s->catalog->trim_marked && is_last(s->catalog, i) && f->header == U9_OK && f->size < segment_size;
         err = take_closed(s, p, segment, goes_on);
     } else {
         if (f->has_end && f->end.kind == U9I_END_SEALING) err = take_sealed(s, p, segment, found);

@@ -73,7 +73,9 @@ void u9i_row_note_trims(u9i_row_looks *l)
 {
     for (size_t i = 0; i < l->row->count; i++) {
         const u9i_facts *f = &l->row->facts[i];
-        if (f->wrong == U9_R_NONE && f->has_trim && f->trim.segment > l->trim.segment) l->trim = f->trim;
+        if (f->wrong != U9_R_NONE || !f->has_trim || f->trim.segment <= l->trim.segment) continue;
+        l->trim = f->trim;
+        l->trim_marked = false;
     }
 }
 
@@ -87,6 +89,7 @@ static bool note_marked_trim(u9i_row_looks *l, const u9i_facts *behind)
     if (mark == NULL || behind == NULL || mark->first_ordinal == 0 || behind->open.end.ordinal > mark->first_ordinal)
         return false;
     l->trim = (u9i_trim_record){.segment = behind->number, .ordinal = behind->open.end.ordinal};
+    l->trim_marked = true;
     return true;
 }
 

@@ -15,7 +15,8 @@ typedef struct u9i_row_looks {
     u9i_row *row;
     u9i_window *window; /* lent by the source */
     u9_fault *fault;
-    u9i_trim_record trim; /* the u9trim that counts; segment 0: none is known */
+    u9i_trim_record trim; /* that which counts; segment 0: none is known */
+    bool trim_marked;     /* it is the mark's, and no u9trim */
     bool trims_read;      /* they were looked for in all files */
     char kind[U9I_KIND_MAX + 1];
     u9_err failed; /* why a file could not be looked into; */

@@ -257,6 +257,23 @@ static u9_err say_trimmed(u9_log *log, const u9i_trim_record *trim, u9_fault *fa
     return write_mark_of(log, &mark, fault);
 }
 
+/* Nothing of the log's is to be had for a new segment. */
+static bool is_full(u9_err err, int sys)
+{
+    return err == U9_IO && (sys == ENOSPC || sys == EDQUOT);
+}
+
+/* By its mark alone, for now, which takes no room. U9_STATE: that cannot be. Lock. */
+static u9_err mark_trimmed(u9_log *log, const u9i_trim_record *trim)
+{
+    if (u9i_writer_is_poisoned(&log->writer)) return U9_STATE;
+    pthread_mutex_lock(&log->lock);
+    u9_err err = u9i_marker_keep_from(&log->marker, trim->segment, trim->ordinal, NULL);
+    if (err == U9_OK) u9i_writer_keep_from(&log->writer, trim); /* as the marks and segments behind it do */
+    pthread_mutex_unlock(&log->lock);
+    return err;
+}
+
 /* True if it has said so already: an earlier trim came so far. Lock. */
 static bool is_said(u9_log *log, const u9i_trim_record *trim)
 {
@@ -291,11 +308,30 @@ static u9_err remove_lowest(u9_log *log, u9i_trimming *t, u9_fault *fault)
     return U9_OK;
 }
 
+/*
+ * Says what is trimmed; where there is no room to say it in, what goes makes it: the mark says so first, alone, and then one
+ * after the other goes until there is. If nothing can be done, the fault is what there was no room for. Lock.
+ */
+static u9_err say_or_make_room(u9_log *log, u9i_trimming *t, u9_fault *fault)
+{
+    u9_fault why = {.err = U9_OK};
+    bool marked = false;
+    u9_err err = say_trimmed(log, &t->trim, &why);
+    while (is_full(err, why.sys) && t->gone < t->count) {
+        if (!marked && mark_trimmed(log, &t->trim) != U9_OK) break;
+        marked = true;
+        err = remove_lowest(log, t, &why);
+        if (err == U9_OK) err = say_trimmed(log, &t->trim, &why);
+    }
+    if (err != U9_OK && fault) *fault = why;
+    return err;
+}
+
 /* What was planned is done. The lock is taken for each step, and let go of between them. */
 static u9_err carry_out(u9_log *log, u9i_trimming *t, u9_fault *fault)
 {
     pthread_mutex_lock(&log->trim_lock);
-    u9_err err = is_said(log, &t->trim) ? U9_OK : say_trimmed(log, &t->trim, fault);
+    u9_err err = is_said(log, &t->trim) ? U9_OK : say_or_make_room(log, t, fault);
     u9i_log_watch(log);
     pthread_mutex_unlock(&log->trim_lock);
     while (err == U9_OK && t->gone < t->count) {
@@ -399,7 +435,7 @@ void u9i_retain_begin(u9_log *log)
     log->writer.retain_ctx = log;
     u9i_limits l = kept_by_options(log);
     u9_err err = plan_now(log, &l, &t, &why);
-    if (err == U9_OK && t.count > 0 && !is_said(log, &t.trim)) err = say_trimmed(log, &t.trim, &why);
+    if (err == U9_OK && t.count > 0 && !is_said(log, &t.trim)) err = say_or_make_room(log, &t, &why);
     while (err == U9_OK && t.gone < t.count) err = remove_lowest(log, &t, &why);
     note_outcome(log, err, &why);
     u9i_trimming_free(&t);

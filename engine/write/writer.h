@@ -221,6 +221,9 @@ U9_MUST_CHECK u9_err u9i_writer_create(u9i_writer *writer, u9_fault *fault);
  */
 U9_MUST_CHECK u9_err u9i_writer_trim(u9i_writer *writer, const u9i_trim_record *trim, u9_fault *fault);
 
+/* What is begun and marked from here on says that the log is kept from there on: something else says so already. [L-10] */
+void u9i_writer_keep_from(u9i_writer *writer, const u9i_trim_record *trim);
+
 /* From which segment on the log is kept, by what this session or an earlier one says, or is about to; 0: it is poisoned. */
 uint64_t u9i_writer_kept_from(u9i_writer *writer);
 

@@ -196,8 +196,8 @@ static inline u9i_segment_out *u9i_writer_sinking(u9i_writer *w)
     return w->crossing ? &w->old : &w->out;
 }
 
-/* Each file that is begun from here on says that; what it said before is never taken back. [C-5] */
-void u9i_writer_keep_from(u9i_writer *w, const u9i_trim_record *trim);
+/* Each file that is begun from here on says that; what it said before is never taken back. [C-5] Lock. */
+void u9i_writer_take_trim(u9i_writer *w, const u9i_trim_record *trim);
 
 /* Behind the u9open of a new file: what is trimmed, if anything is. [C-5] */
 void u9i_writer_put_trim(u9i_writer *w);

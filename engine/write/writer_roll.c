@@ -243,7 +243,7 @@ static void enter_next(u9i_writer *w, const u9i_segment_out *next, const u9i_tri
     w->sync_at = UINT64_MAX; /* but for the last */
     w->old_durable = w->durable.offset;
     w->durable.offset = 0; /* no mark before the new file is durable, which says what goes */
-    u9i_writer_keep_from(w, trim);
+    u9i_writer_take_trim(w, trim);
     put_open(w, &open, next_fill(w));
     u9i_writer_pad(w); /* it goes ahead of what comes, as the mark waits for it */
 }

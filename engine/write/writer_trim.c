@@ -8,11 +8,18 @@
 
 #include <assert.h>
 
-void u9i_writer_keep_from(u9i_writer *w, const u9i_trim_record *trim)
+void u9i_writer_take_trim(u9i_writer *w, const u9i_trim_record *trim)
 {
     if (trim->segment <= w->plan.trim_segment) return;
     w->plan.trim_segment = trim->segment;
     w->plan.first_ordinal = trim->ordinal;
+}
+
+void u9i_writer_keep_from(u9i_writer *w, const u9i_trim_record *trim)
+{
+    u9i_writer_lock(w);
+    u9i_writer_take_trim(w, trim);
+    u9i_writer_unlock(w);
 }
 
 uint64_t u9i_writer_kept_from(u9i_writer *w)
@@ -42,7 +49,7 @@ static u9_err start_fresh(u9i_writer *w, const u9i_trim_record *trim, u9_fault *
     const u9i_plan was = w->plan;
     w->plan.goes_on = false;
     w->plan.number = w->plan.fresh;
-    u9i_writer_keep_from(w, trim);
+    u9i_writer_take_trim(w, trim);
     u9i_writer_take_plan(w);
     u9_err err = u9i_writer_start(w, fault);
     if (err == U9_OK) return u9i_writer_flush(w, fault);

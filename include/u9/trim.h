@@ -49,15 +49,16 @@ typedef struct u9_trimmed {
  * Trims the log as `what` says and fills `*out`. `log` is open for writing: the session begins, or goes over to, a new
  * segment, in which the log says from where on it is kept; when that is durable, and marked, the others are removed.
  * It waits for that; other threads may append meanwhile, and wait where they do for a commit. If nothing is to go,
- * nothing is written.
+ * nothing is written. On a full disk the log's mark, which is there already, says it first, and what goes makes the room.
  * Readers that are in a removed segment read it to its end; those that have not come to it yet are told
  * (U9_R_TRIMMED) and go on behind it.
  * Errors: U9_ARG (an argument is NULL, a size is another; a key that is none of the log's kind), U9_AGAIN (a record of
  * u9/large.h is being written, whose segment is not left until it is over: nothing was changed), U9_STATE (opened for
- * reading, and not dry_run; forked), U9_IO, with sys ENOSPC if there is no room for a new segment, with the log's mark
- * (rule M-5), or a file that cannot be removed: what was removed by then is gone, and the same call goes on with the
- * rest; U9_CORRUPT (the list of a tiered log is damaged: rule TR-2), U9_NOMEM, U9_POISONED; before_key also U9_VERSION
- * (a record in a later form). Thread-safe.
+ * reading, and not dry_run; forked), U9_IO, with sys ENOSPC if there is no room for a new segment, not even where all is
+ * gone that was to go, or nothing went as there is no mark that could say so; with the log's mark (rule M-5), or a file
+ * that cannot be removed: what was removed by then is gone, and the same call goes on with the rest; U9_CORRUPT (the list
+ * of a tiered log is damaged: rule TR-2), U9_NOMEM, U9_POISONED; before_key also U9_VERSION (a record in a later form).
+ * Thread-safe.
  */
 U9_API U9_MUST_CHECK u9_err u9_log_trim(u9_log *log, const u9_trim *what, u9_trimmed *out, u9_fault *fault);
 

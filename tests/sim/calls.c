@@ -170,6 +170,16 @@ void sim_aim(const char *name)
     pthread_mutex_unlock(&world.lock);
 }
 
+void sim_fail_no_more(sim_kind kind)
+{
+    unsigned left = 0;
+    pthread_mutex_lock(&world.lock);
+    for (unsigned i = 0; i < world.plan_count; i++)
+        if (world.plans[i].kind != kind) world.plans[left++] = world.plans[i];
+    world.plan_count = left;
+    pthread_mutex_unlock(&world.lock);
+}
+
 void sim_mend(void)
 {
     pthread_mutex_lock(&world.lock);

@@ -125,6 +125,8 @@ void sim_fail_half(unsigned nth, int error);
 /* Plans pass by files of this name, and do not count what is done with them; NULL: none. Until sim_begin. */
 void sim_spare(const char *name);
 void sim_aim(const char *name); /* the reverse: plans look at no other files */
+/* Drops the plans for this kind alone. */
+void sim_fail_no_more(sim_kind kind);
 /* Drops all plans, and the lies that are not told yet. */
 void sim_mend(void);
 /* Told of each call that a plan could let fail, before it is done; NULL: nobody. */

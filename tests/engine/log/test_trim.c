@@ -414,6 +414,47 @@ static u9_err tell_kept(const char *log, u9_fault *fault)
     return err == U9_OK ? closed : err;
 }
 
+/* There is no room, until that segment is gone. */
+static uint64_t ballast;
+
+static void free_ballast(sim_kind kind)
+{
+    (void)kind;
+    if (!exists(segment_path(at("log"), ballast))) sim_fail_no_more(SIM_RESERVE);
+}
+
+static void fill_disk(uint64_t until)
+{
+    ballast = until;
+    sim_fail(SIM_RESERVE, 1, ENOSPC, true);
+    sim_before_call(until ? free_ballast : NULL);
+}
+
+static u9_err tell_full(const char *log, u9_fault *fault)
+{
+    fill_disk(2);
+    u9_err err = tell_closed(log, fault);
+    sim_before_call(NULL);
+    return err;
+}
+
+static u9_err tell_full_live(const char *log, u9_fault *fault)
+{
+    u9_options o = small_options();
+    u9_log *w;
+    u9_trim what = below_ordinal(26);
+    u9_trimmed out = {.size = sizeof out};
+    u9_err err = u9_log_open(log, &o, &w, fault);
+    if (err != U9_OK) return err;
+    err = append_what_goes_in(w, 3);
+    fill_disk(1);
+    if (err == U9_OK) err = u9_log_trim(w, &what, &out, fault);
+    sim_before_call(NULL);
+    if (err == U9_OK) err = append_what_goes_in(w, 2);
+    u9_err closed = u9_log_close(w, err == U9_OK ? fault : NULL);
+    return err == U9_OK ? closed : err;
+}
+
 /* Whole, and of what was there before at most the oldest is gone; it goes on, and can be trimmed. */
 static void expect_recovers(const char *log, unsigned appends)
 {
@@ -472,11 +513,21 @@ START_TEST(so_it_is_beside_appends_and_what_options_keep) /* [L-10] */
 }
 END_TEST
 
+/* {F40} */
+START_TEST(so_it_is_where_the_disk_is_full) /* [L-10] [M-5] */
+{
+    for (unsigned power = 0; power < 2; power++) {
+        stop_anywhere(&(story){tell_full, 0}, power, 60);
+        stop_anywhere(&(story){tell_full_live, 5}, power, 60);
+    }
+}
+END_TEST
+
 /* {F15} */
 START_TEST(so_does_a_kill_at_any_write) /* [L-10] [W-1] */
 {
-    static u9_err (*const tells[])(const char *, u9_fault *) = {tell_closed, tell_live, tell_kept};
-    for (unsigned i = 0; i < 3; i++) {
+    static u9_err (*const tells[])(const char *, u9_fault *) = {tell_closed, tell_live, tell_kept, tell_full, tell_full_live};
+    for (unsigned i = 0; i < 5; i++) {
         bool killed = true;
         unsigned n = 0;
         for (; killed; n++) {
@@ -487,6 +538,7 @@ START_TEST(so_does_a_kill_at_any_write) /* [L-10] [W-1] */
             sim_set_order(SIM_DRAWN);
             sim_kill_at_write(n + 1);
             (void)!tells[i](at("log"), &fault);
+            sim_mend();
             killed = sim_killed();
             sim_kill_at_write(0);
             sim_land(0);
@@ -588,29 +640,92 @@ START_TEST(where_a_segment_that_goes_cannot_be_looked_at_nothing_goes) /* [L-10]
 }
 END_TEST
 
-START_TEST(where_there_is_no_room_nothing_changes) /* [W-6] */
+/* {F40} What goes makes the room, one after the other; the log says so in itself as soon as it can. */
+START_TEST(a_log_on_a_full_disk_is_trimmed) /* [L-10] */
+{
+    for (unsigned i = 0; i < 6; i++) {
+        bool live = i % 2;
+        u9_options o = small_options();
+        make_row_of_segments(at("log"));
+        uint64_t first = first_in(at("log"), 5), next = TRIM_RECORDS;
+        u9_log *w = open_writer(at("log"), &o);
+        if (live) append_text(w, "under way"), next++;
+        fill_disk(1 + i / 2);
+        sim_forget_diary();
+        u9_trimmed t = trim_on(w, below_ordinal(first));
+        sim_before_call(NULL);
+        ck_assert_uint_eq(t.segments, 4);
+        ck_assert_uint_eq(t.segment, 5);
+        append_text(w, "behind it");
+        close_log(w);
+        ck_assert_uint_eq(marked_by(at("log")).first_ordinal, first);
+        for (uint64_t k = 1; k < 5; k++) ck_assert(!exists(segment_path(at("log"), k)));
+        remove_log(at("log/.mark")); /* the u9trim says it by itself */
+        seen *s = look(at("log"));
+        ck_assert_int_eq(s->report.begins_late, 0);
+        ck_assert_uint_eq(s->records[0].ordinal, first);
+        ck_assert_uint_eq(s->report.next_ordinal, next + 1);
+        forget(s);
+        remove_log(at("log"));
+    }
+}
+END_TEST
+
+/* {F40} And where that does not make room enough, the mark says it, and the next session. */
+START_TEST(where_nothing_that_goes_makes_room_the_mark_says_what_went) /* [L-10] [C-5] */
+{
+    for (unsigned i = 0; i < 8; i++) { /* whichever slot of the mark counts */
+        unsigned live = i % 2, more = i / 2;
+        u9_options o = small_options();
+        u9_trimmed out = {.size = sizeof out};
+        u9_fault fault;
+        make_row_of_segments(at("log"));
+        for (unsigned k = 0; k < more; k++) session(at("log"), "more", 1, 1);
+        uint64_t first = first_in(at("log"), 5);
+        u9_trim what = below_ordinal(first);
+        u9_log *w = open_writer(at("log"), &o);
+        if (live) append_text(w, "under way");
+        fill_disk(0);
+        ck_assert_int_eq(u9_log_trim(w, &what, &out, &fault), U9_IO);
+        ck_assert_int_eq(fault.sys, ENOSPC);
+        sim_mend();
+        sim_advance(3 * TICK); /* and it is marked again */
+        if (live) append_text(w, "goes on");
+        close_log(w);
+        ck_assert_uint_eq(marked_by(at("log")).first_ordinal, first);
+        expect_kept(at("log"), first, TRIM_RECORDS + more + 2 * live);
+        session(at("log"), "on", 1, 1);
+        remove_log(at("log/.mark"));
+        seen *s = look(at("log"));
+        ck_assert_int_eq(s->report.begins_late, 0);
+        ck_assert_uint_eq(s->records[0].ordinal, first);
+        forget(s);
+        remove_log(at("log"));
+    }
+}
+END_TEST
+
+/* As the mark is not there, or is another log's, too. */
+START_TEST(where_there_is_no_room_and_no_mark_nothing_changes) /* [W-6] [M-4] */
 {
     uint8_t was[16], is[16];
     u9_trim what = below_ordinal(26);
     u9_trimmed out = {.size = sizeof out};
     u9_fault fault;
     make_row_of_segments(at("log"));
+    if (_i == 0) remove_log(at("log/.mark"));
+    else sim_link(at("log/.mark"), at("other"));
     picture(at("log"), was);
     u9_log *w = open_rolling(at("log"));
-    sim_fail(SIM_RESERVE, 1, ENOSPC, true);
+    fill_disk(0);
     ck_assert_int_eq(u9_log_trim(w, &what, &out, &fault), U9_IO);
     ck_assert_int_eq(fault.sys, ENOSPC);
     sim_mend();
     picture(at("log"), is);
     ck_assert_mem_eq(was, is, 16);
     append_text(w, "goes on");
-    ck_assert_int_eq(u9_log_sync(w), U9_OK);
-    sim_fail(SIM_RESERVE, 1, ENOSPC, true);
-    ck_assert_int_eq(u9_log_trim(w, &what, &out, &fault), U9_IO);
-    sim_mend();
-    append_text(w, "goes on");
     close_log(w);
-    expect_kept(at("log"), 0, TRIM_RECORDS + 2);
+    expect_kept(at("log"), 0, TRIM_RECORDS + 1);
     ck_assert_uint_eq(marked_by(at("log")).first_ordinal, 0);
 }
 END_TEST
@@ -644,12 +759,15 @@ Suite *suite_trim(void)
     tcase_add_test(t, a_stop_at_any_call_leaves_a_log_that_is_whole);
     tcase_add_test(t, so_does_a_power_cut);
     tcase_add_test(t, so_it_is_beside_appends_and_what_options_keep);
+    tcase_add_test(t, so_it_is_where_the_disk_is_full);
     tcase_add_test(t, so_does_a_kill_at_any_write);
     tcase_add_test(t, a_higher_one_never_goes_before_a_lower_one_whichever_look_fails);
     tcase_add_test(t, what_an_earlier_trim_said_and_did_not_remove_goes_with_the_next);
     tcase_add_test(t, without_a_mark_that_says_so_nothing_is_removed);
     tcase_add_test(t, where_a_segment_that_goes_cannot_be_looked_at_nothing_goes);
-    tcase_add_test(t, where_there_is_no_room_nothing_changes);
+    tcase_add_test(t, a_log_on_a_full_disk_is_trimmed);
+    tcase_add_test(t, where_nothing_that_goes_makes_room_the_mark_says_what_went);
+    tcase_add_loop_test(t, where_there_is_no_room_and_no_mark_nothing_changes, 0, 2);
     suite_add_tcase(suite, t);
     return suite;
 }
