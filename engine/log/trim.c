@@ -258,7 +258,7 @@ static u9_err say_trimmed(u9_log *log, const u9i_trim_record *trim, u9_fault *fa
 }
 
 /* Nothing of the log's is to be had for a new segment. */
-static bool is_full(u9_err err, int sys)
+static bool lacks_room(u9_err err, int sys)
 {
     return err == U9_IO && (sys == ENOSPC || sys == EDQUOT);
 }
@@ -310,19 +310,23 @@ static u9_err remove_lowest(u9_log *log, u9i_trimming *t, u9_fault *fault)
 
 /*
  * Says what is trimmed; where there is no room to say it in, what goes makes it: the mark says so first, alone, and then one
- * after the other goes until there is. If nothing can be done, the fault is what there was no room for. Lock.
+ * after the other goes until there is. Lock.
  */
 static u9_err say_or_make_room(u9_log *log, u9i_trimming *t, u9_fault *fault)
 {
     u9_fault why = {.err = U9_OK};
     bool marked = false;
     u9_err err = say_trimmed(log, &t->trim, &why);
-    while (is_full(err, why.sys) && t->gone < t->count) {
+    while (lacks_room(err, why.sys) && t->gone < t->count) {
         if (!marked && mark_trimmed(log, &t->trim) != U9_OK) break;
         marked = true;
         err = remove_lowest(log, t, &why);
         if (err == U9_OK) err = say_trimmed(log, &t->trim, &why);
     }
+    if (lacks_room(err, why.sys))
+        return u9i_fault(fault, U9_IO, U9I_AT(.path = log->source.path, .sys = why.sys, .rule = "L-10"),
+                         marked ? "there is no room for a segment that says what was trimmed; by its mark all of it is gone"
+                                : "there is no room for a segment that says what is trimmed, nor a mark that could: nothing was trimmed");
     if (err != U9_OK && fault) *fault = why;
     return err;
 }

@@ -4,7 +4,8 @@
  *     plan (which) -> a new segment's u9trim, durable -> the mark says so, durable -> removed, the lowest first, one by one
  *
  * Until the u9trim is durable nothing is gone; from then on nothing that goes is missed. What a crash leaves is the
- * oldest of the row still, and goes with the next trim.
+ * oldest of the row still, and goes with the next trim. On a full disk the mark comes first, and the lowest go until there
+ * is room for the segment.
  *
  * Threads: what has "lock" in its comment is called with log->trim_lock held, all else without it.
  */

@@ -890,6 +890,12 @@ no_space() {
         for _ in 1 2 3; do mistake 4 'No space left' 'still full' append small/log much; done
         claim 'an append that is refused at once leaves the files as they were' \
             same "$(stat -c '%n %s %b' small/log/*)" "$listed"
+        rm -rf small/log
+        "$u9" append --segment-size=1M small/log much 2>err
+        cat /dev/zero >small/ballast 2>err
+        claim 'a log on a full disk is trimmed' "$u9" trim --keep 4M small/log
+        claim 'and is whole' "$fsck" -q small/log
+        claim 'and goes on' "$u9" append small/log "$tmp/small/log/.mark" --whole
     else
         skip 'a full disk: cannot mount one here'
     fi

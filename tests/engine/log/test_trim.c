@@ -688,6 +688,7 @@ START_TEST(where_nothing_that_goes_makes_room_the_mark_says_what_went) /* [L-10]
         fill_disk(0);
         ck_assert_int_eq(u9_log_trim(w, &what, &out, &fault), U9_IO);
         ck_assert_int_eq(fault.sys, ENOSPC);
+        ck_assert(strstr(fault.text, "by its mark all of it is gone"));
         sim_mend();
         sim_advance(3 * TICK); /* and it is marked again */
         if (live) append_text(w, "goes on");
@@ -720,6 +721,7 @@ START_TEST(where_there_is_no_room_and_no_mark_nothing_changes) /* [W-6] [M-4] */
     fill_disk(0);
     ck_assert_int_eq(u9_log_trim(w, &what, &out, &fault), U9_IO);
     ck_assert_int_eq(fault.sys, ENOSPC);
+    ck_assert(strstr(fault.text, "nothing was trimmed"));
     sim_mend();
     picture(at("log"), is);
     ck_assert_mem_eq(was, is, 16);
