@@ -102,8 +102,7 @@ u9_err u9i_writer_row_put(u9i_writer *w, const u9i_part_record *part, uint64_t r
     uint64_t frames = w->slots.sealed;
     assert(w->row.open);
     w->row.needs = rest + (rest / U9I_PART_BYTES + 1) * PART_COST;
-    if (err == U9_OK) u9i_writer_seal_records(w);
-    if (err == U9_OK) err = u9i_writer_admit(w, driver, PART_HEAD + part->bytes.size, &f, fault);
+    if (err == U9_OK) err = u9i_writer_admit_alone(w, driver, PART_HEAD + part->bytes.size, &f, fault);
     if (err == U9_OK) {
         *ordinal = f->ordinal;
         w->row.barred = true;

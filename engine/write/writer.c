@@ -343,6 +343,16 @@ u9_err u9i_writer_admit(u9i_writer *w, bool driver, uint64_t total, u9i_frame_ou
     }
 }
 
+u9_err u9i_writer_admit_alone(u9i_writer *w, bool driver, uint64_t total, u9i_frame_out **out, u9_fault *fault)
+{
+    u9_err err;
+    do {
+        u9i_writer_seal_records(w);
+        err = u9i_writer_admit(w, driver, total, out, fault);
+    } while (err == U9_OK && (*out)->count > 0); /* while it waited somebody filled one */
+    return err;
+}
+
 u9_err u9i_writer_begin_append(u9i_writer *w, uint64_t count, bool *driver, u9_fault *fault)
 {
     *driver = false;
@@ -388,8 +398,8 @@ static u9_err append_entries(u9i_writer *w, const u9_entry *entries, size_t coun
     u9i_frame_out *f = alone ? NULL : frame_with_room(w, count, total);
     if (f == NULL) err = u9i_writer_begin_append(w, count, &driver, fault);
     frames = w->slots.sealed;
-    if (err == U9_OK && alone) u9i_writer_seal_records(w);
-    if (err == U9_OK && f == NULL) err = u9i_writer_admit(w, driver, total, &f, fault);
+    if (err == U9_OK && f == NULL)
+        err = alone ? u9i_writer_admit_alone(w, driver, total, &f, fault) : u9i_writer_admit(w, driver, total, &f, fault);
     if (err == U9_OK) err = u9i_writer_put(w, f, entries, count, kept, places, fault);
     if (err == U9_OK && (alone || f->body_size >= U9I_BODY_TARGET)) u9i_writer_seal(w, false);
     u9i_writer_end_append(w, driver, err, frames);
@@ -415,8 +425,7 @@ u9_err u9i_writer_append_body(u9i_writer *w, const uint8_t *body, size_t size, u
     u9i_writer_lock(w);
     u9_err err = u9i_writer_begin_append(w, count, &driver, fault);
     uint64_t frames = w->slots.sealed;
-    if (err == U9_OK) u9i_writer_seal_records(w);
-    if (err == U9_OK) err = u9i_writer_admit(w, driver, size, &f, fault);
+    if (err == U9_OK) err = u9i_writer_admit_alone(w, driver, size, &f, fault);
     if (err == U9_OK) {
         u9i_writer_put_body(w, f, body, size);
         assert(f->count == count);

@@ -76,6 +76,9 @@ U9_MUST_CHECK u9_err u9i_writer_begin_append(u9i_writer *w, uint64_t count, bool
 /* A frame in which there is room for a body, or `total` more bytes of one; a file, and space in it. */
 U9_MUST_CHECK u9_err u9i_writer_admit(u9i_writer *w, bool driver, uint64_t total, u9i_frame_out **out, u9_fault *fault);
 
+/* The same, for a body that has a frame to itself: there is nothing in it yet. */
+U9_MUST_CHECK u9_err u9i_writer_admit_alone(u9i_writer *w, bool driver, uint64_t total, u9i_frame_out **out, u9_fault *fault);
+
 /* Ends it with `err`; `frames` were sealed when it began. A first append that was refused leaves the files as they were. [W-6] */
 void u9i_writer_end_append(u9i_writer *w, bool driver, u9_err err, uint64_t frames);
 

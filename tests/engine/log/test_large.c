@@ -820,6 +820,76 @@ START_TEST(tens_of_megabytes_go_in_while_threads_append)
 }
 END_TEST
 
+enum { CROWD = 2, CROWDED = 4000, CROWD_SIZE = 5000 };
+
+typedef struct crowd {
+    u9_log *log;
+    uint64_t ordinals[CROWDED];
+} crowd;
+
+static void *append_crowded(void *ctx)
+{
+    static const uint8_t nothing[CROWD_SIZE];
+    crowd *c = ctx;
+    uint8_t value[CROWD_SIZE + 9];
+    u9_builder b;
+    u9_builder_init(&b, value, sizeof value);
+    if (u9_build_bytes(&b, nothing, sizeof nothing) != U9_OK) abort();
+    for (unsigned i = 0; i < CROWDED; i++) {
+        u9_place place;
+        u9_err err = u9_log_append(c->log, NULL, value, b.size, &place);
+        if (err == U9_AGAIN) i--; /* the segment is full, and stays until the record in parts is over */
+        else if (err != U9_OK) abort();
+        else c->ordinals[i] = place.ordinal;
+    }
+    return NULL;
+}
+
+/* While a part waits for memory, others fill the frame that was to be its own: it takes another one. [C-6] [L-5] */
+START_TEST(what_threads_append_while_a_part_waits_is_not_in_its_frame)
+{
+    static crowd crowds[CROWD];
+    enum { LARGE_ONES = 500 };
+    static uint64_t large[LARGE_ONES];
+    const char *log = at("log");
+    u9_options o = writer_options();
+    o.segment_size = 4 << 20;
+    o.memory = 4 << 20;
+    o.policy = U9_POLICY_NONE;
+    u9_log *w = open_writer(log, &o);
+    pthread_t threads[CROWD];
+    unsigned count = 0;
+    for (unsigned i = 0; i < CROWD; i++) {
+        crowds[i] = (crowd){.log = w};
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, append_crowded, &crowds[i]), 0);
+    }
+    for (; count < LARGE_ONES; count++) large[count] = append_large(w, count, 20000, 20000, NULL);
+    for (unsigned i = 0; i < CROWD; i++) pthread_join(threads[i], NULL);
+    close_log(w);
+    u9_log *r = open_reader(log);
+    u9_cursor *c;
+    u9_record found;
+    ck_assert_int_eq(u9_cursor_open(r, NULL, &c, NULL), U9_OK);
+    uint64_t next = 0;
+    unsigned parts = 0, taken[CROWD] = {0};
+    for (u9_err err; (err = u9_cursor_next(c, &found)) != U9_END; next++) {
+        ck_assert_int_eq(err, U9_OK);
+        ck_assert_uint_eq(found.ordinal, next);
+        if (parts < count && large[parts] == next) {
+            parts++;
+            continue;
+        }
+        unsigned who = 0;
+        while (who < CROWD && (taken[who] == CROWDED || crowds[who].ordinals[taken[who]] != next)) who++;
+        ck_assert_uint_lt(who, CROWD);
+        taken[who]++;
+    }
+    ck_assert_uint_eq(next, count + CROWD * CROWDED);
+    u9_cursor_close(c);
+    close_log(r);
+}
+END_TEST
+
 Suite *suite_large(void)
 {
     Suite *suite = suite_create("large");
@@ -856,6 +926,7 @@ Suite *suite_large(void)
     tcase_add_test(real, a_record_in_pieces_is_like_any_other);
     tcase_add_test(real, a_forked_child_only_frees);
     tcase_add_test(real, tens_of_megabytes_go_in_while_threads_append);
+    tcase_add_test(real, what_threads_append_while_a_part_waits_is_not_in_its_frame);
     suite_add_tcase(suite, real);
     return suite;
 }
