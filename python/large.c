@@ -277,6 +277,20 @@ static PyObject *writing_end(PyObject *self, PyObject *ignored)
     return rc < 0 ? NULL : PyLong_FromUnsignedLongLong(place.ordinal);
 }
 
+/* At the end of a `with` block it is appended, as a batch is, unless it was ended or given up; by an exception it is given up. */
+static PyObject *writing_exit(PyObject *self, PyObject *args)
+{
+    struct piece *p = (struct piece *)self;
+    bool fails = PyTuple_GET_SIZE(args) > 0 && PyTuple_GET_ITEM(args, 0) != Py_None;
+    if (fails || p->append == NULL) return piece_close(self, NULL);
+    PyObject *ordinal = writing_end(self, NULL), *type, *value, *trace;
+    if (ordinal) return Py_DECREF(ordinal), piece_close(self, NULL);
+    PyErr_Fetch(&type, &value, &trace);
+    Py_XDECREF(piece_close(self, NULL));
+    PyErr_Restore(type, value, trace);
+    return NULL;
+}
+
 static PyObject *writing_taken(PyObject *self, void *x)
 {
     const struct piece *p = (struct piece *)self;
@@ -295,7 +309,7 @@ static PyMethodDef writing_methods[] = {
     {"close", piece_close, METH_NOARGS,
      "close(): gives it up, if it was not ended: nothing of it is in the log."},
     {"__enter__", piece_enter, METH_NOARGS, NULL},
-    {"__exit__", piece_exit, METH_VARARGS, NULL},
+    {"__exit__", writing_exit, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -308,7 +322,8 @@ static PyType_Slot writing_slots[] = {
     {Py_tp_dealloc, piece_dealloc},
     {Py_tp_methods, writing_methods},
     {Py_tp_getset, writing_fields},
-    {Py_tp_doc, "A record on its way into a log. One thread at a time uses it."},
+    {Py_tp_doc, "A record on its way into a log. `with log.begin(...) as w` appends it at the end of the block, and gives it up "
+                "by an exception. One thread at a time uses it."},
     {0, NULL},
 };
 PyType_Spec u9p_writing_spec = {.name = "u9.Writing",

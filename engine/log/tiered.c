@@ -1,8 +1,8 @@
 /*
  * engine/log/tiered.c: see tiered.h. [TR-5] [TR-6]
  *
- * The segments that are there are listed once, when the directory is opened, and again when `.tier` has changed: they do
- * not change, and what is lost meanwhile fails when it is opened.
+ * The segments that are there are listed once, when the directory is opened, and again when `.tier` has changed, or has come:
+ * they do not change, and what is lost meanwhile fails when it is opened.
  */
 #include "engine/log/tiered.h"
 
@@ -12,6 +12,7 @@
 #include "format/base/fault.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +20,10 @@
 typedef struct tiered_dir {
     u9i_dir dir;
     u9i_env env; /* of the base, but for what is told below */
+    u9i_watch_type watch;
     u9i_dir *base;
-    u9i_dir *far; /* NULL: all of it is in the base, which is the place itself */
-    char *place;
+    _Atomic(u9i_dir *) far; /* NULL: all of it is in the base, which has no place, or is it. Once it is there it stays, as do */
+    char *place;            /*   its words; NULL: not known yet */
     pthread_mutex_t lock;  /* of what follows */
     u9i_stamp stamp;       /* of the list, when it was read */
     u9i_tier_list list;
@@ -78,28 +80,49 @@ static bool names_index(const char *name, char segment[U9I_INDEX_NAME])
     return u9i_segment_named(segment, &number);
 }
 
-/* What is not here is to be looked for there: a segment, or the index of one that is not here either. */
-static bool goes_far(const u9i_dir *dir, const char *name)
-{
-    char segment[U9I_INDEX_NAME];
-    u9i_stamp stamp;
-    if (!names_index(name, segment)) return is_far(dir, name);
-    return is_far(dir, segment) && u9i_dir_stat(base_of(dir), segment, &stamp) == -ENOENT;
-}
-
 /* The list and what there is of it */
+
+/* 0 or a negative errno; of a place that is none here `why` says more. */
+static int open_far(tiered_dir *t, const char *place, u9_fault *why)
+{
+    u9i_env *env;
+    u9i_dir *far = NULL;
+    const char *in = place;
+    why->err = U9_OK;
+    char *words = strdup(place);
+    if (words == NULL) return -ENOMEM;
+    if (place[0] != 0 && u9i_env_of_place(t->base->env, &in, &env, why) != U9_OK) {
+        free(words);
+        return -ENODEV;
+    }
+    int sys = place[0] != 0 ? u9i_dir_open(env, in, false, &far) : 0;
+    if (sys != 0) {
+        free(words);
+        return sys == -ENOENT ? -ENODEV : sys; /* not to be taken for a log that is not there */
+    }
+    t->place = words;
+    atomic_store(&t->far, far);
+    return 0;
+}
 
 /* Reads the list anew, if it has changed. The lock is held. */
 static int read_list_again(tiered_dir *t)
 {
     u9i_stamp stamp;
     u9i_tier_list list;
+    u9_fault why;
     int err = u9i_dir_stat(t->base, u9i_tier_name, &stamp);
+    if (err == -ENOENT && t->place == NULL) return 0;
     if (err != 0 || memcmp(&stamp, &t->stamp, sizeof stamp) == 0) return err;
     err = u9i_tier_list_read(t->base, &list);
     if (err != 0) return err;
+    if (t->place == NULL && list.count == 0) { /* it has no place before something is there */
+        u9i_tier_list_free(&list);
+        return 0;
+    }
+    if (t->place == NULL) err = open_far(t, list.place, &why);
     bool *there = calloc(list.count + 1, sizeof *there);
-    err = there == NULL ? -ENOMEM : t->far ? u9i_tier_list_present(&list, t->far, there) : 0;
+    if (err == 0) err = there == NULL ? -ENOMEM : t->far ? u9i_tier_list_present(&list, t->far, there) : 0;
     if (err != 0) {
         u9i_tier_list_free(&list);
         free(there);
@@ -114,6 +137,28 @@ static int read_list_again(tiered_dir *t)
     t->dir.tiered_ordinal = list.count ? list.segments[0].first : 0;
     t->dir.tiered_end = list.count ? list.segments[list.count - 1].number + 1 : 0;
     return 0;
+}
+
+/* It went there, perhaps since the list was read. */
+static bool went_far(const u9i_dir *dir, const char *name)
+{
+    tiered_dir *t = tiered_of(dir);
+    uint64_t number;
+    if (is_far(dir, name)) return true;
+    if (!u9i_segment_named(name, &number)) return false;
+    pthread_mutex_lock(&t->lock);
+    (void)read_list_again(t); /* what fails now fails when it is listed */
+    pthread_mutex_unlock(&t->lock);
+    return is_far(dir, name);
+}
+
+/* What is not here is to be looked for there: a segment, or the index of one that is not here either. */
+static bool goes_far(const u9i_dir *dir, const char *name)
+{
+    char segment[U9I_INDEX_NAME];
+    u9i_stamp stamp;
+    if (!names_index(name, segment)) return went_far(dir, name);
+    return is_far(dir, segment) && u9i_dir_stat(base_of(dir), segment, &stamp) == -ENOENT;
 }
 
 /* Directories */
@@ -272,14 +317,12 @@ static const u9i_fs tiered_fs = {
 typedef struct tiered_queue {
     u9i_queue queue;
     u9i_queue *near, *far; /* far NULL: not needed yet */
-    u9i_env *far_env;
     unsigned near_ops, far_ops; /* under way */
 } tiered_queue;
 
 static int open_tiered_queue(u9i_env *env, void *buffers, size_t size, unsigned count, u9i_queue **out)
 {
     const tiered_dir *t = tiered_of_env(env);
-    if (t->far == NULL) return u9i_queue_open(t->base->env, buffers, size, count, out);
     tiered_queue *q = calloc(1, sizeof *q);
     if (q == NULL) return -ENOMEM;
     int err = u9i_queue_open(t->base->env, buffers, size, count, &q->near);
@@ -288,7 +331,6 @@ static int open_tiered_queue(u9i_env *env, void *buffers, size_t size, unsigned 
         return err;
     }
     q->queue.env = (u9i_env *)(uintptr_t)env;
-    q->far_env = t->far->env;
     *out = &q->queue;
     return 0;
 }
@@ -305,13 +347,14 @@ static void close_tiered_queue(u9i_queue *queue)
 static int submit_tiered(u9i_queue *queue, const u9i_op *ops, unsigned count)
 {
     tiered_queue *q = (tiered_queue *)queue;
+    const u9i_dir *there = tiered_of_env(queue->env)->far;
     u9i_op away[U9I_QUEUE_DEPTH], here[U9I_QUEUE_DEPTH];
     unsigned n = 0, m = 0;
     if (count > U9I_QUEUE_DEPTH - q->near_ops - q->far_ops) return -EBUSY;
     for (unsigned i = 0; i < count; i++)
-        if (ops[i].file->env == q->far_env) away[n++] = ops[i];
+        if (there && ops[i].file->env == there->env) away[n++] = ops[i];
         else here[m++] = ops[i];
-    int err = n > 0 && q->far == NULL ? u9i_queue_open(q->far_env, NULL, 0, 0, &q->far) : 0;
+    int err = n > 0 && q->far == NULL ? u9i_queue_open(there->env, NULL, 0, 0, &q->far) : 0;
     if (err == 0 && m > 0) err = u9i_queue_submit(q->near, here, m);
     if (err != 0) return err;
     q->near_ops += m;
@@ -357,8 +400,6 @@ static int open_tiered_watch(u9i_dir *dir, const char *post, bool bytes, u9i_wat
     return u9i_watch_open(base_of(dir), post, bytes, out);
 }
 
-static const u9i_watch_type tiered_watch = {.open = open_tiered_watch};
-
 /* Opening */
 
 static u9_err refuse_list(const char *path, int err, u9_fault *fault)
@@ -374,25 +415,6 @@ static u9_err refuse_list(const char *path, int err, u9_fault *fault)
     return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -err), "cannot read its file .tier");
 }
 
-static u9_err open_far(tiered_dir *t, const char *path, const char *place, u9_fault *fault)
-{
-    u9i_env *env;
-    u9_fault why;
-    t->place = strdup(place);
-    if (t->place == NULL) return refuse_list(path, -ENOMEM, fault);
-    if (place[0] == 0) return U9_OK;
-    const char *in = place;
-    u9_err err = u9i_env_of_place(t->base->env, &in, &env, &why);
-    if (err != U9_OK)
-        return u9i_fault(fault, err, U9I_AT(.path = path), "its oldest segments are at %.200s: %s", place, why.text);
-    int sys = u9i_dir_open(env, in, false, &t->far);
-    if (sys == -ENOENT) sys = -ENODEV; /* not to be taken for a log that is not there */
-    if (sys != 0)
-        return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys),
-                         "its oldest segments are at %.200s, which cannot be opened", place);
-    return U9_OK;
-}
-
 static tiered_dir *new_tiered(u9i_dir *base)
 {
     tiered_dir *t = calloc(1, sizeof *t);
@@ -400,34 +422,44 @@ static tiered_dir *new_tiered(u9i_dir *base)
     t->base = base;
     t->env = *base->env;
     t->env.fs = &tiered_fs;
+    t->env.host = base->env;
     t->env.queue = &tiered_queue_type;
-    t->env.watch = &tiered_watch;
+    t->watch = (u9i_watch_type){.open = open_tiered_watch, .look_us = base->env->watch->look_us};
+    t->env.watch = &t->watch;
     t->dir.env = &t->env;
     pthread_mutex_init(&t->lock, NULL);
     return t;
 }
 
+/* The place that the list names. */
+static u9_err enter_place(tiered_dir *t, const char *path, const char *place, u9_fault *fault)
+{
+    u9_fault why;
+    int sys = open_far(t, place, &why);
+    if (sys == -ENOMEM) return refuse_list(path, sys, fault);
+    if (sys != 0 && why.err != U9_OK)
+        return u9i_fault(fault, why.err, U9I_AT(.path = path), "its oldest segments are at %.200s: %s", place, why.text);
+    if (sys != 0)
+        return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys),
+                         "its oldest segments are at %.200s, which cannot be opened", place);
+    sys = read_list_again(t);
+    if (sys == 0) return U9_OK;
+    return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys),
+                     "its oldest segments are at %.200s, which cannot be listed", place);
+}
+
 u9_err u9i_tiered_open(u9i_dir **dir, const char *path, u9_fault *fault)
 {
-    u9i_tier_list list;
+    u9i_tier_list list = {.count = 0};
     u9i_stamp stamp;
-    if ((*dir)->single[0] || u9i_dir_stat(*dir, u9i_tier_name, &stamp) == -ENOENT) return U9_OK;
-    int sys = u9i_tier_list_read(*dir, &list);
+    if ((*dir)->single[0]) return U9_OK;
+    bool none = u9i_dir_stat(*dir, u9i_tier_name, &stamp) == -ENOENT;
+    int sys = none ? 0 : u9i_tier_list_read(*dir, &list);
     if (sys != 0) return refuse_list(path, sys, fault);
     tiered_dir *t = new_tiered(*dir);
-    u9_err err = t ? open_far(t, path, list.place, fault) : refuse_list(path, -ENOMEM, fault);
-    bool empty = list.count == 0;
+    u9_err err = t ? U9_OK : refuse_list(path, -ENOMEM, fault);
+    if (err == U9_OK && list.count > 0) err = enter_place(t, path, list.place, fault); /* else it has none yet */
     u9i_tier_list_free(&list);
-    if (err != U9_OK && t && empty) { /* nothing is there that could be left out */
-        drop_tiered(t);
-        return U9_OK;
-    }
-    if (err == U9_OK) {
-        sys = read_list_again(t);
-        if (sys != 0)
-            err = u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys),
-                            "its oldest segments are at %.200s, which cannot be listed", t->place);
-    }
     if (err == U9_OK) *dir = &t->dir;
     else if (t) drop_tiered(t);
     return err;

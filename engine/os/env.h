@@ -201,6 +201,7 @@ struct u9i_env {
     u9i_random_fn *random;
     u9i_machine_fn *machine;
     const u9i_executor *executor;
+    struct u9i_env *host; /* of one that was put in front of another: that one; else NULL */
 };
 
 /* Which env */

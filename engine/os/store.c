@@ -90,6 +90,7 @@ u9_err u9i_env_of_place(u9i_env *near, const char **path, u9i_env **out, u9_faul
 
 u9_err u9i_env_beside(u9i_env *env, const char **path, u9_fault *fault)
 {
+    if (env->host) env = env->host;
     u9i_env *its = env;
     bool elsewhere = is_elsewhere(env);
     if (store_of(*path) || (elsewhere && store_of(getenv("U9_IO")))) {

@@ -212,8 +212,8 @@ u9_err u9i_reader_open_unit(u9i_reader *r, size_t unit, u9_fault *fault)
     return err;
 }
 
-/* Finds what stands in front of the place, within its unit. */
-static u9_err lay_trail(u9i_reader *r, u9_fault *fault)
+/* Finds what stands in front of the place, within its unit. U9_END: the place is not there. */
+static u9_err lay_to_place(u9i_reader *r, u9_fault *fault)
 {
     u9i_reader s;
     u9i_trail *t = new_trail(r->place.unit);
@@ -229,7 +229,6 @@ static u9_err lay_trail(u9i_reader *r, u9_fault *fault)
         err = t ? reach(&s, &r->place, t, fault) : refuse_memory(r, fault);
     }
     u9i_reader_leave(&s);
-    if (err == U9_END) err = refuse_changed(r, fault);
     if (err != U9_OK) {
         free_trail(t);
         return err;
@@ -238,6 +237,16 @@ static u9_err lay_trail(u9i_reader *r, u9_fault *fault)
     u9i_trail_drop(r);
     r->trail = t;
     return U9_OK;
+}
+
+static u9_err lay_trail(u9i_reader *r, u9_fault *fault)
+{
+    u9_err err = lay_to_place(r, fault);
+    if (err == U9_END && r->place.since > 0) { /* as u9i_reader_turn: what was told there, as of an end that was none yet, is no more */
+        r->place.since = 0;
+        err = lay_to_place(r, fault);
+    }
+    return err == U9_END ? refuse_changed(r, fault) : err;
 }
 
 /* The valid frame at p, which ends at or before `bound`; what stands before it comes into the window with it. U9_CORRUPT: none. */
@@ -558,6 +567,7 @@ u9_err u9i_reader_back(u9i_reader *r, u9i_step *step, u9_fault *fault)
         if (err == U9_AGAIN) continue;
         if (err != U9_CORRUPT) return err;
         if (r->trail && relaid) return refuse_changed(r, fault);
+        if (r->trail && r->reading) u9i_window_forget(r->iterator.window); /* it may hold zeros where frames stand by now */
         relaid |= r->trail != NULL;
         err = lay_trail(r, fault);
         if (err != U9_OK) return err;

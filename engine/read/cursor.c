@@ -159,7 +159,7 @@ void u9i_cursor_load(u9_cursor *c, bool behind)
     const u9i_reader *r = &c->reader;
     const u9i_frame *f = r->frame;
     c->loaded = c->counts = true;
-    c->started = c->resumes = false;
+    c->started = c->resumes = c->has_ended = false;
     c->run_end = 0;
     c->common = (u9_record){.time_us = f->trailer.time_us, .segment = u9i_reader_facts(r)->number, .frame = f->offset,
                             .at = f->offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT}; /* [B-6] */
@@ -177,9 +177,23 @@ void u9i_cursor_load(u9_cursor *c, bool behind)
 void u9i_cursor_go(u9_cursor *c, u9i_spot place)
 {
     u9i_reader_go(&c->reader, place);
-    c->loaded = c->counts = c->resumes = false;
+    c->loaded = c->counts = c->resumes = c->has_ended = false;
     c->shown = 0;
     if (c->follower) u9i_follower_forget(c->follower);
+}
+
+static bool is_behind_all(const u9_cursor *c, u9i_spot place)
+{
+    return place.end || place.unit >= c->reader.only;
+}
+
+/* The reader stepped from there to the end of the log, as it is now. */
+static u9_err note_cursor_end(u9_cursor *c, u9i_spot place, bool back)
+{
+    if (back || c->follower || is_behind_all(c, place)) return U9_END;
+    c->ended = place.unit < c->reader.first_unit ? (u9i_spot){.unit = c->reader.first_unit} : place;
+    c->has_ended = true;
+    return U9_END;
 }
 
 /* Steps either way until there are records to hand out. U9_END, U9_CORRUPT (damage to tell), U9_ABSENT (trimmed), or an error. */
@@ -190,14 +204,16 @@ static u9_err step_frame(u9_cursor *c, bool back)
     if (c->loaded && back) u9i_reader_before(r);
     else if (c->loaded) u9i_reader_behind(r);
     c->loaded = false;
+    if (back && c->has_ended && c->follower == NULL && is_behind_all(c, r->place)) u9i_reader_go(r, c->ended);
     while (err == U9_AGAIN) {
         u9i_step step;
+        u9i_spot place = r->place;
         if (back && c->follower) u9i_follower_turn(c->follower);
         if (back) err = u9i_reader_back(r, &step, &c->fault);
         else err = c->follower ? u9i_follower_step(c->follower, &step, &c->fault) : u9i_reader_step(r, &step, &c->fault);
         if (err == U9_VERSION) c->lossy = true;
         if (err != U9_OK) return err;
-        if (step == U9I_STEP_END) return U9_END;
+        if (step == U9I_STEP_END) return note_cursor_end(c, place, back);
         err = U9_AGAIN;
         if (step == U9I_STEP_DAMAGE) {
             err = tell_what(c);

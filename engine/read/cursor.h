@@ -26,6 +26,8 @@ struct u9_cursor {
     bool started;        /*   that is filled for this frame */
     uint64_t shown;      /* forwards: records below this were shown before a segment is read once more */
     u9_damage trimmed;   /* what was trimmed since the cursor was saved, to be told first; reason 0: nothing */
+    u9i_spot ended;      /* where it came to the end, behind all that was there: who goes back from there goes from here, */
+    bool has_ended;      /*   whatever came since */
     bool silent;         /* damage is not told */
     bool lossy;          /* damage was met that may have cost records */
     u9_fault fault;

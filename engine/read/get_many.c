@@ -209,6 +209,7 @@ u9_err u9_log_get_many(u9_log *log, u9_lookup *lookups, size_t count, u9_fault *
     u9_err err = U9_OK;
     if (lookups == NULL && count > 0) return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL");
     for (size_t i = 0; i < count && err == U9_OK; i++) err = u9i_lookup_check(log, &lookups[i].key, fault);
+    for (size_t i = 0; i < count && err != U9_OK; i++) lookups[i].err = err; /* none is answered */
     for (size_t i = 0; i < count && err == U9_OK; i++) {
         u9_lookup *l = &lookups[i];
         u9_fault why;

@@ -3,7 +3,9 @@
  * (SPEC.md, Q-*).
  *
  * A cursor stands between two records: u9_cursor_next (u9/log.h) hands out the one behind it and moves over it,
- * u9_cursor_prev the one in front of it. So next after prev is the same record. The backward walk is the exact mirror of
+ * u9_cursor_prev the one in front of it. So next after prev is the same record. One that has come to the end (U9_END) stands
+ * behind the record that was the last then, whatever is appended. A cursor knows the segments that there were when it was
+ * opened; one that follows (u9/follow.h) knows those that come, too. The backward walk is the exact mirror of
  * the forward one: the same records, the same damages, in reverse order.
  *
  * Threads: a cursor is one thread's at a time. Errors' details: u9_cursor_fault.
@@ -29,7 +31,8 @@ U9_API U9_MUST_CHECK u9_err u9_cursor_prev(u9_cursor *cursor, u9_record *out);
 
 typedef enum u9_seek_kind {
     U9_SEEK_START = 1, /* before the first record, or the first within the bounds of u9_cursor_within */
-    U9_SEEK_END,       /* behind the last, and behind damage that may have cost records below the bounds' end */
+    U9_SEEK_END,       /* behind the last, and behind damage that may have cost records below the bounds' end; of a log that
+                          goes on, and without bounds, behind the one that is the last when the cursor moves from there */
     U9_SEEK_ORDINAL,   /* before the record `number`, or, where it is not there, the first one above */
     U9_SEEK_TIME,      /* before the first record whose frame was written at or after `number`, microseconds since 1970 */
     U9_SEEK_KEY,       /* before the first record whose key is `key`, or above it */

@@ -24,8 +24,9 @@ typedef struct u9_lookup {
  * Looks up `count` keys, each as u9_log_get does, into its own `err` and `record`. What has to be read from the disk is
  * read for many at once, so 64 of them take about as long as one. U9_OK: each has its answer, which may be U9_ABSENT
  * or U9_CORRUPT.
- * Else the error that ended it, with its detail in `fault`: U9_ARG (a NULL), U9_STATE, U9_NOMEM, U9_IO, U9_VERSION; the
- * `err` of lookups that were not answered is the same. Thread-safe.
+ * Else the error that ended it, with its detail in `fault`: U9_ARG (a NULL, or one of the keys is none of the log's kind: no
+ * key is looked up then), U9_STATE, U9_NOMEM, U9_IO, U9_VERSION; the `err` of lookups that were not answered is the same.
+ * Thread-safe.
  */
 U9_API U9_MUST_CHECK u9_err u9_log_get_many(u9_log *log, u9_lookup *lookups, size_t count, u9_fault *fault);
 

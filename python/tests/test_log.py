@@ -283,6 +283,30 @@ def test_a_large_record_is_written_and_read_in_pieces(log):
         given_up.write(b"x")
 
 
+def test_a_block_of_pieces_appends_or_says_why_not(log):
+    begun = log.next_ordinal
+    with log.begin(1, 1) as writing:
+        writing.write(u9.encode(5))
+    assert log.next_ordinal == begun + 1
+    with log.begin(1, 1) as writing:
+        writing.write(u9.encode(6))
+        assert writing.end() == begun + 1
+    with log.begin(1, 1) as writing:
+        writing.close()
+    with pytest.raises(ValueError):
+        with log.begin(1, 100) as writing:
+            writing.write(u9.encode(7))
+    with pytest.raises(KeyError):
+        with log.begin(1, 1) as writing:
+            writing.write(u9.encode(8))
+            raise KeyError
+    assert log.next_ordinal == begun + 2
+    assert [r.value for r in log] == [5, 6]
+    with log.begin(1, 1) as writing:  # none of them is still under way
+        writing.write(u9.encode(9))
+    assert log.next_ordinal == begun + 3
+
+
 def test_a_snapshot_a_trim_and_figures(log, path, tmp_path):
     log.append(1)
     assert log.snapshot(tmp_path / "snap")["next_ordinal"] == 1

@@ -302,19 +302,24 @@ static const u9_store *real_disk(const u9_store_host *host)
     return &store;
 }
 
-/* A log of keys k000 to k039, all but whose last segments stand there alone. */
-static void make_tiered(void)
+static void tier_it(void)
 {
     char to[3300];
     u9_tiered done = {.size = sizeof done};
     ck_assert_int_eq(u9_store_add(real_disk, &fault), U9_OK);
     snprintf(to, sizeof to, "real:%s", at("far"));
-    make_keyed_row(at("log"));
     u9_tier_options o = {.size = sizeof o, .to = to, .io = io_of(at("log")), .keep_bytes = 100000};
     u9_err err = u9_tier(at("log"), &o, &done, &fault);
     ck_assert_msg(err == U9_OK, "%s", fault.text);
     ck_assert_uint_ge(done.dropped, 2);
     ck_assert_uint_ge(segments_in(at("log")), 2);
+}
+
+/* A log of keys k000 to k039, all but whose last segments stand there alone. */
+static void make_tiered(void)
+{
+    make_keyed_row(at("log"));
+    tier_it();
 }
 
 static unsigned count_records(u9_log *log)
@@ -363,6 +368,49 @@ START_TEST(what_stands_on_two_disks_is_read_as_one_log) /* [TR-5] */
     if (_i == 1) ck_assert_int_eq(u9_guard_install(), U9_OK); /* files of both are mapped */
     expect_whole(TRIM_RECORDS);
     expect_all_keys();
+}
+END_TEST
+
+/* Whoever had the log open before it had a place: what goes there is read there. */
+START_TEST(a_handle_from_before_finds_what_went_to_the_place) /* [TR-5] */
+{
+    static char room[TRIM_FILLER + 100];
+    u9_cursor *c;
+    u9_record r;
+    make_keyed_row(at("log"));
+    u9_log *log = open_reader(at("log"));
+    if (_i > 0) ck_assert_uint_eq(count_records(log), TRIM_RECORDS); /* it has looked at all of it */
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &c, &fault), U9_OK);
+    ck_assert_int_eq(u9_cursor_follow(c, U9_SHOW_DURABLE), U9_OK);
+    tier_it();
+    for (unsigned i = 0; i < TRIM_RECORDS; i++) {
+        ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
+        ck_assert_uint_eq(r.ordinal, i);
+    }
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_END);
+    ck_assert_uint_eq(count_records(log), TRIM_RECORDS);
+    ck_assert_int_eq(u9_log_get(log, &(u9_key){"k000", 4}, room, sizeof room, &r, &fault), U9_OK);
+    ck_assert_uint_eq(r.ordinal, 0);
+    u9_cursor_close(c);
+    close_log(log);
+}
+END_TEST
+
+/* And if that place cannot be reached it is told so, and nothing is left out. */
+START_TEST(a_handle_from_before_is_told_of_a_place_that_it_cannot_open) /* [TR-5] */
+{
+    u9_cursor *c;
+    make_keyed_row(at("log"));
+    u9_log *log = open_reader(at("log"));
+    tier_it();
+    char far[3300], away[3300];
+    snprintf(far, sizeof far, "%s", at("far"));
+    snprintf(away, sizeof away, "%s", at("away"));
+    ck_assert_int_eq(rename(far, away), 0);
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &c, &fault), U9_IO);
+    ck_assert_int_eq(rename(away, far), 0);
+    ck_assert_uint_eq(count_records(log), TRIM_RECORDS);
+    close_log(log);
 }
 END_TEST
 
@@ -563,6 +611,8 @@ Suite *suite_tiered(void)
     tcase_add_test(tc, numbers_that_do_not_ascend_are_refused);
     tcase_add_test(tc, those_that_were_damaged_stand_in_the_list_and_ascend);
     tcase_add_loop_test(tc, what_stands_on_two_disks_is_read_as_one_log, 0, SANITIZED ? 1 : 2);
+    tcase_add_loop_test(tc, a_handle_from_before_finds_what_went_to_the_place, 0, 2);
+    tcase_add_test(tc, a_handle_from_before_is_told_of_a_place_that_it_cannot_open);
     tcase_add_test(tc, indexes_of_segments_that_stand_there_are_made_here);
     tcase_add_test(tc, a_loss_is_given_up_where_the_log_is);
     tcase_add_test(tc, who_follows_it_is_told_of_what_is_appended_here);

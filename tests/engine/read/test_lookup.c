@@ -464,6 +464,10 @@ START_TEST(a_record_larger_than_is_handed_out_is_found_in_all_ways)
         ck_assert_int_eq(u9_log_get_many(log, many, 2, NULL), U9_OK);
         ck_assert_int_eq(many[0].err, U9_LIMIT);
         ck_assert_int_eq(many[1].err, U9_OK);
+        many[1].key.size = 0; /* no key is empty: none is answered */
+        ck_assert_int_eq(u9_log_get_many(log, many, 2, NULL), U9_ARG);
+        ck_assert_int_eq(many[0].err, U9_ARG);
+        ck_assert_int_eq(many[1].err, U9_ARG);
         ck_assert_int_eq(u9_log_versions(log, &key, count_one, &count, NULL), U9_OK);
         ck_assert_uint_eq(count, 1);
         close_log(log);

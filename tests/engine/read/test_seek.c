@@ -357,6 +357,48 @@ START_TEST(the_end_of_bounds_is_behind_what_is_lost_in_front_of_it)
 END_TEST
 
 /* Forwards as backwards: what is known to be lost outside of the bounds alone is none of theirs. */
+/*
+ * A cursor that came to the end, one way or another, and the log goes on, or is closed, or both: whoever goes back from there
+ * comes to the record that was the last, as the files are what they were as far as they went.
+ */
+START_TEST(the_end_that_a_cursor_came_to_is_where_it_goes_back_from) /* */
+{
+    enum { BEFORE = 30 };
+    bool reopens = _i & 1, grows = _i & 2, follows = _i & 4, seeks = _i & 8, bound = _i & 16, open_ended = _i & 32;
+    u9_options o = writer_options();
+    u9_log *w = open_writer(at("log"), &o), *r;
+    for (unsigned i = 0; i < BEFORE; i++) append_text(w, "before");
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    r = open_reader(at("log"));
+    u9_cursor *c;
+    u9_record record;
+    ck_assert_int_eq(u9_cursor_open(r, NULL, &c, NULL), U9_OK);
+    if (follows) ck_assert_int_eq(u9_cursor_follow(c, U9_SHOW_DURABLE), U9_OK);
+    u9_bounds bounds = {.size = sizeof bounds, .from = 10, .to = open_ended ? U9_NOWHERE : 100, .until_us = U9_NOWHERE};
+    if (bound) ck_assert_int_eq(u9_cursor_within(c, &bounds), U9_OK);
+    if (seeks) ck_assert_int_eq(u9_cursor_seek(c, &to_end), U9_OK);
+    else while (u9_cursor_next(c, &record) == U9_OK) continue;
+    if (reopens) {
+        close_log(w);
+        w = open_writer(at("log"), &o);
+    }
+    if (grows) {
+        for (unsigned i = 0; i < 5; i++) append_text(w, "behind");
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    }
+    u9_record back = prev_of(c);
+    uint64_t last = back.ordinal;
+    if (!seeks) ck_assert_uint_eq(last, BEFORE - 1);
+    ck_assert(last == BEFORE - 1 || (grows && last == BEFORE + 4)); /* the end of the log is where it is by then */
+    ck_assert_uint_eq(next_of(c).ordinal, last);
+    ck_assert_uint_eq(prev_of(c).ordinal, last);
+    ck_assert_uint_eq(prev_of(c).ordinal, last - 1);
+    u9_cursor_close(c);
+    close_log(r);
+    close_log(w);
+}
+END_TEST
+
 START_TEST(damage_outside_of_the_bounds_is_not_told)
 {
     events all = {0};
@@ -778,6 +820,7 @@ Suite *suite_seek(void)
     tcase_add_test(tc, a_key_is_found_by_its_order_and_record_keys_have_none);
     tcase_add_test(tc, bounds_hold_either_way);
     tcase_add_test(tc, the_end_of_bounds_is_behind_what_is_lost_in_front_of_it);
+    tcase_add_loop_test(tc, the_end_that_a_cursor_came_to_is_where_it_goes_back_from, 0, 64);
     tcase_add_test(tc, damage_outside_of_the_bounds_is_not_told);
     tcase_add_test(tc, a_key_within_what_was_lost_is_in_front_of_the_damage);
     tcase_add_test(tc, a_saved_cursor_goes_on_where_it_was);
