@@ -81,6 +81,9 @@ static u9_err check_log_options(const char *path, const u9_options *o, u9_fault 
         wrong = "options.index_memory is not 1 MiB to 16 GiB";
     else if (o->size > offsetof(u9_options, mend) && o->mend != 0 && o->mode != 0 && o->mode != U9_READ)
         wrong = "options.mend is for readers";
+    else if (o->size > offsetof(u9_options, kind) && o->mode == U9_CREATE && o->kind && o->kind[0] &&
+             u9_kind_check(o->kind, strlen(o->kind), NULL) != U9_OK)
+        wrong = "options.kind is no key kind";
     else if (o->segment_size >= U9I_SEGMENT_MAX / 2)
         wrong = "options.segment_size is above 2^42 bytes";
     return wrong ? u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "%s", wrong) : U9_OK;

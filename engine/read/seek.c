@@ -515,6 +515,16 @@ static u9_err count_before(u9_cursor *c, u9i_cursor_line *out)
     return told ? U9_OK : err;
 }
 
+/* In front of its bounds or behind them is at their start or end: what is saved knows of no bounds. */
+static void keep_within(const u9_cursor *c, u9i_cursor_line *saved)
+{
+    uint64_t ordinal = saved->ordinal < c->from ? c->from : saved->ordinal > c->to ? c->to : saved->ordinal;
+    if (ordinal == saved->ordinal) return;
+    saved->ordinal = ordinal;
+    saved->frame = 0;
+    memset(saved->boundary, 0, sizeof saved->boundary);
+}
+
 u9_err u9_cursor_save(u9_cursor *c, char *text, size_t cap)
 {
     u9i_cursor_line saved = {.ordinal = 0};
@@ -530,6 +540,7 @@ u9_err u9_cursor_save(u9_cursor *c, char *text, size_t cap)
     } else if (!c->counts && c->trimmed.reason == U9_R_NONE) {
         err = count_before(c, &saved);
     }
+    if (c->trimmed.reason == U9_R_NONE) keep_within(c, &saved);
     if (err == U9_OK) u9i_cursor_line_format(&saved, text);
     return err;
 }

@@ -214,9 +214,9 @@ typedef struct u9_check_options {
 
 /*
  * Verifies every byte of the log (or single segment file) at `path` and fills `*report`. Reads
- * only; memory does not grow with the log, but by some 8 MiB a thread. All callbacks come from the calling thread. Returns U9_OK when the check ran to its end, whatever it
- * found: the verdict is in the report. Errors: U9_IO, U9_CORRUPT (nothing here is a log), U9_NOMEM,
- * U9_VERSION (a record in a later form: nothing behind it was judged), U9_STATE (on_progress asked to
+ * only; memory does not grow with the log, but by some 8 MiB a thread. All callbacks come from the calling thread.
+ * Returns U9_OK when the check ran to its end, whatever it found: the verdict is in the report.
+ * Errors: U9_IO, U9_ABSENT (nothing is here), U9_CORRUPT (nothing here is a log), U9_NOMEM, U9_VERSION (a record in a later form: nothing behind it was judged), U9_STATE (on_progress asked to
  * stop), U9_ARG (a path or `report` is NULL, a size is none that this version knows, options.io is not to be had):
  * then nothing was read or made.
  */

@@ -44,7 +44,7 @@ typedef struct u9_merge_report {
 /*
  * Makes the log `out`, which must not exist, of the records of the `count` logs at `paths` (directories or segment
  * files): by their keys, in the order of the bytes of their raw forms, which is that of time for muid, gid, tid and
- * uid8; records of one key stand in the order of the logs, and within one as they stood there. A record that an
+ * uid8 of mode time-sequential; records of one key stand in the order of the logs, and within one as they stood there. A record that an
  * earlier log has as well, byte for byte, is a repeat: of each record there are as many as the log has that has the
  * most of them. So merging a log with a copy of itself changes nothing, nor does the newest record of a key when all
  * logs agree on it. Records are kept byte for byte; ordinals, frames and times are new. All logs have the same key

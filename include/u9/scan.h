@@ -64,8 +64,8 @@ U9_API const char *u9_split_format(const u9_split_range *range, char out[U9_SPLI
 U9_API U9_MUST_CHECK u9_err u9_split_parse(const char *line, size_t size, u9_split_range *out, u9_fault *fault);
 
 /*
- * Opens a cursor on one range of this log, or of a copy of it. u9_cursor_next, u9_cursor_damage and all that is said
- * of a cursor hold; several cursors may be open at once, each used by one thread. Losses that belong to another range
+ * Opens a cursor on one range of this log, or of a copy of it, which is read forwards: u9_cursor_next, u9_cursor_damage and
+ * what is said of a cursor hold, but u9_cursor_prev is refused; several cursors may be open at once, each used by one thread. Losses that belong to another range
  * are not told. What the range names and was trimmed since is told first: U9_ABSENT from u9_cursor_next, or
  * options.on_damage, with U9_R_TRIMMED and the place where the range begins; then it goes on with what is left.
  * Ordinals of a plain seed file are counted from 0 in the range. Errors: U9_ABSENT (a segment that the range names is

@@ -308,6 +308,10 @@ magic() {
     echo one | "$u9" append marked 2>append.err
     run file -b -m "$contrib/u9.magic" marked/.mark
     claim 'and a mark' grep -qx 'u9 record log, version 1, mark' out
+    cp "$golden/rolled/0000000000000002.u9" zero.u9
+    printf '\0' | dd of=zero.u9 bs=1 seek=32 conv=notrunc 2>dd.err
+    run file -b -m "$contrib/u9.magic" zero.u9
+    claim 'whatever its boundary begins with' grep -qx 'u9 record log, version 1, segment 2' out
     run file -b -m "$contrib/u9.magic" "$here/README.md"
     claim 'and nothing else' test "$(grep -c u9 out)" -eq 0
 }

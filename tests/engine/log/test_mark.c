@@ -157,6 +157,11 @@ START_TEST(what_is_no_log_yet_is_absent_and_opening_one_changes_nothing) /* [M-6
     uint8_t before[16], after[16];
     u9_options o = small_options();
     u9_log *w;
+    o.mode = U9_CREATE;
+    o.kind = "foo";
+    ck_assert_int_eq(u9_log_open(at("log"), &o, &w, NULL), U9_ARG);
+    ck_assert(!exists(at("log")));
+    o.kind = NULL;
     make_dir(at("log"));
     o.mode = U9_READ;
     ck_assert_int_eq(u9_log_open(at("log"), &o, &w, NULL), U9_ABSENT);

@@ -520,6 +520,34 @@ START_TEST(a_cursor_at_the_end_is_saved_too)
 }
 END_TEST
 
+/* What is saved knows of no bounds: a cursor in front of its own, or behind them, is saved at their start, or end. */
+START_TEST(a_cursor_at_its_bounds_is_saved_there)
+{
+    char text[U9_CURSOR_TEXT_SIZE];
+    events e = {0};
+    make_row_of_segments(at("log"));
+    u9_log *log = open_noting(at("log"), &e);
+    u9_bounds bounds = {.size = sizeof bounds, .from = 11, .to = 17, .until_us = U9_NOWHERE};
+    for (unsigned i = 0; i < 4; i++) { /* as it is opened, sent there, sent in front of that, and at the end */
+        u9_cursor *c, *again;
+        u9_range range = {.size = sizeof range, .from = 11};
+        ck_assert_int_eq(u9_cursor_open(log, i == 0 ? &range : NULL, &c, NULL), U9_OK);
+        if (i > 0) ck_assert_int_eq(u9_cursor_within(c, &bounds), U9_OK);
+        u9_seek to = to_ordinal(2);
+        if (i == 2) ck_assert_int_eq(u9_cursor_seek(c, &to), U9_OK);
+        u9_record r;
+        if (i == 3) while (u9_cursor_next(c, &r) == U9_OK) continue;
+        save(c, text);
+        again = sought(log, to_saved(text));
+        ck_assert_uint_eq(next_of(again).ordinal, i == 3 ? 17 : 11);
+        u9_cursor_close(again);
+        u9_cursor_close(c);
+    }
+    ck_assert_uint_eq(e.count, 0);
+    close_log(log);
+}
+END_TEST
+
 /* [Q-3] [L-10] */
 START_TEST(a_saved_cursor_whose_records_were_trimmed_says_so_and_goes_on_with_what_is_kept)
 {
@@ -825,6 +853,7 @@ Suite *suite_seek(void)
     tcase_add_test(tc, a_key_within_what_was_lost_is_in_front_of_the_damage);
     tcase_add_test(tc, a_saved_cursor_goes_on_where_it_was);
     tcase_add_test(tc, a_cursor_at_the_end_is_saved_too);
+    tcase_add_test(tc, a_cursor_at_its_bounds_is_saved_there);
     tcase_add_test(tc, a_saved_cursor_whose_records_were_trimmed_says_so_and_goes_on_with_what_is_kept);
     tcase_add_test(tc, a_cursor_that_comes_back_to_what_was_trimmed_is_told_so);
     tcase_add_test(tc, a_step_back_that_cannot_read_is_tried_again);
