@@ -281,7 +281,7 @@ static PyObject *writing_end(PyObject *self, PyObject *ignored)
 static PyObject *writing_exit(PyObject *self, PyObject *args)
 {
     struct piece *p = (struct piece *)self;
-    bool fails = PyTuple_GET_SIZE(args) > 0 && PyTuple_GET_ITEM(args, 0) != Py_None;
+    int fails = PyTuple_Size(args) > 0 && PyTuple_GetItem(args, 0) != Py_None;
     if (fails || p->append == NULL) return piece_close(self, NULL);
     PyObject *ordinal = writing_end(self, NULL), *type, *value, *trace;
     if (ordinal) return Py_DECREF(ordinal), piece_close(self, NULL);

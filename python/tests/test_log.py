@@ -293,7 +293,7 @@ def test_a_block_of_pieces_appends_or_says_why_not(log):
         assert writing.end() == begun + 1
     with log.begin(1, 1) as writing:
         writing.close()
-    with pytest.raises(ValueError):
+    with pytest.raises(u9.StateError):
         with log.begin(1, 100) as writing:
             writing.write(u9.encode(7))
     with pytest.raises(KeyError):
