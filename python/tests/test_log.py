@@ -301,7 +301,7 @@ def test_a_block_of_pieces_appends_or_says_why_not(log):
             writing.write(u9.encode(8))
             raise KeyError
     assert log.next_ordinal == begun + 2
-    log.sync()
+    log.commit()
     assert [r.value for r in log] == [5, 6]
     with log.begin(1, 1) as writing:  # none of them is still under way
         writing.write(u9.encode(9))
