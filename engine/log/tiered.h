@@ -3,8 +3,9 @@
  * reads. [TR-5] [TR-6]
  *
  * A handle that reads gets this one in a directory's stead, whether there is a `.tier` (tier_list.h) yet or not: it is looked
- * for each time that the directory is listed. A name that is not here is looked for there, if the list has it. What is opened is a file of the one or the other, with that one's env: nothing
- * stands between a reader and its bytes. What is made, changed or locked is so here alone.
+ * for each time that the directory is listed. A name that is not here is looked for there, if the list has it. What is
+ * opened is a file of the one or the other, with that one's env: nothing stands between a reader and its bytes. What is
+ * made, changed or locked is so here alone.
  *
  * Threads: as a dir.
  */

@@ -370,50 +370,6 @@ typedef struct story {
     unsigned appends; /* behind those of make_log, at most */
 } story;
 
-static u9_err tell_closed(const char *log, u9_fault *fault)
-{
-    u9_options o = small_options();
-    u9_log *w;
-    u9_trim what = below_ordinal(26);
-    u9_trimmed out = {.size = sizeof out};
-    u9_err err = u9_log_open(log, &o, &w, fault);
-    if (err != U9_OK) return err;
-    err = u9_log_trim(w, &what, &out, fault);
-    u9_err closed = u9_log_close(w, err == U9_OK ? fault : NULL);
-    return err == U9_OK ? closed : err;
-}
-
-static u9_err tell_live(const char *log, u9_fault *fault)
-{
-    u9_options o = small_options();
-    u9_log *w;
-    u9_trim what = below_ordinal(26);
-    u9_trimmed out = {.size = sizeof out};
-    u9_err err = u9_log_open(log, &o, &w, fault);
-    if (err != U9_OK) return err;
-    err = append_what_goes_in(w, 10);
-    if (err == U9_OK) err = u9_log_trim(w, &what, &out, fault);
-    if (err == U9_OK) err = append_what_goes_in(w, 2);
-    u9_err closed = u9_log_close(w, err == U9_OK ? fault : NULL);
-    return err == U9_OK ? closed : err;
-}
-
-/* Options at open and at two rolls, the files removed in the background. */
-static u9_err tell_kept(const char *log, u9_fault *fault)
-{
-    u9_options o = small_options();
-    u9_log *w;
-    o.keep_bytes = 3 * o.segment_size;
-    u9_err err = u9_log_open(log, &o, &w, fault);
-    if (err != U9_OK) return err;
-    for (unsigned i = 0; i < 4 && err == U9_OK; i++) {
-        err = append_what_goes_in(w, 5);
-        sim_advance(3 * TICK);
-    }
-    u9_err closed = u9_log_close(w, err == U9_OK ? fault : NULL);
-    return err == U9_OK ? closed : err;
-}
-
 /* There is no room, until that segment is gone. */
 static uint64_t ballast;
 
@@ -430,15 +386,8 @@ static void fill_disk(uint64_t until)
     sim_before_call(until ? free_ballast : NULL);
 }
 
-static u9_err tell_full(const char *log, u9_fault *fault)
-{
-    fill_disk(2);
-    u9_err err = tell_closed(log, fault);
-    sim_before_call(NULL);
-    return err;
-}
-
-static u9_err tell_full_live(const char *log, u9_fault *fault)
+/* A session that trims, between appends; the disk is full then up to when segment `full` is gone (0: it is not). */
+static u9_err tell_trim(const char *log, unsigned before, uint64_t full, unsigned behind, u9_fault *fault)
 {
     u9_options o = small_options();
     u9_log *w;
@@ -446,11 +395,47 @@ static u9_err tell_full_live(const char *log, u9_fault *fault)
     u9_trimmed out = {.size = sizeof out};
     u9_err err = u9_log_open(log, &o, &w, fault);
     if (err != U9_OK) return err;
-    err = append_what_goes_in(w, 3);
-    fill_disk(1);
+    err = append_what_goes_in(w, before);
+    if (full) fill_disk(full);
     if (err == U9_OK) err = u9_log_trim(w, &what, &out, fault);
     sim_before_call(NULL);
-    if (err == U9_OK) err = append_what_goes_in(w, 2);
+    if (err == U9_OK) err = append_what_goes_in(w, behind);
+    u9_err closed = u9_log_close(w, err == U9_OK ? fault : NULL);
+    return err == U9_OK ? closed : err;
+}
+
+static u9_err tell_closed(const char *log, u9_fault *fault)
+{
+    return tell_trim(log, 0, 0, 0, fault);
+}
+
+static u9_err tell_live(const char *log, u9_fault *fault)
+{
+    return tell_trim(log, 10, 0, 2, fault);
+}
+
+static u9_err tell_full(const char *log, u9_fault *fault)
+{
+    return tell_trim(log, 0, 2, 0, fault);
+}
+
+static u9_err tell_full_live(const char *log, u9_fault *fault)
+{
+    return tell_trim(log, 3, 1, 2, fault);
+}
+
+/* Options at open and at two rolls, the files removed in the background. */
+static u9_err tell_kept(const char *log, u9_fault *fault)
+{
+    u9_options o = small_options();
+    u9_log *w;
+    o.keep_bytes = 3 * o.segment_size;
+    u9_err err = u9_log_open(log, &o, &w, fault);
+    if (err != U9_OK) return err;
+    for (unsigned i = 0; i < 4 && err == U9_OK; i++) {
+        err = append_what_goes_in(w, 5);
+        sim_advance(3 * TICK);
+    }
     u9_err closed = u9_log_close(w, err == U9_OK ? fault : NULL);
     return err == U9_OK ? closed : err;
 }
