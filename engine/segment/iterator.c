@@ -42,6 +42,7 @@ u9_err u9i_iterator_open(u9i_iterator *it, u9i_segment *segment, u9i_windows *wi
     *sys = -u9i_segment_open(segment, &file);
     if (*sys != 0) return *sys == ENOMEM ? U9_NOMEM : U9_IO;
     int unsettled = -settle_tail(segment, windows);
+    u9i_segment_look(segment);
     u9_err err = u9i_segment_mend(segment, windows, &file, sys);
     if (err == U9_OK) *sys = -u9i_file_size(file, &size);
     if (*sys) err = U9_IO;

@@ -49,6 +49,7 @@ u9i_segment *u9i_segment_new(u9i_dir *dir, const u9i_facts *facts)
     s->dir = dir;
     s->forks = u9i_fork_generation();
     s->facts = *facts;
+    s->seen = facts->stamp;
     u9i_verified_init(&s->verified, facts->plain ? 0 : u9i_segment_sealed(s) || facts->size > GROWS_TO ? facts->size : GROWS_TO);
     for (unsigned i = 0; i < U9I_MAP_USES; i++) atomic_init(&s->maps[i], NULL);
     pthread_mutex_init(&s->judging, NULL);
@@ -284,6 +285,17 @@ void u9i_segment_forget(u9i_segment *s)
 {
     pthread_mutex_lock(&s->lock);
     forget_extents(s);
+    segment_check(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void u9i_segment_look(u9i_segment *s)
+{
+    u9i_stamp now;
+    if (!(s->facts.named || u9i_segment_sealed(s)) || u9i_dir_stat(s->dir, s->facts.name, &now) != 0) return;
+    pthread_mutex_lock(&s->lock);
+    if (memcmp(&now, &s->seen, sizeof now) != 0) forget_extents(s);
+    s->seen = now;
     segment_check(s);
     pthread_mutex_unlock(&s->lock);
 }

@@ -63,6 +63,7 @@ typedef struct u9i_segment {
     u9i_extent *extents;
     size_t count, room;
     unsigned generation;     /* counts how often it was forgotten */
+    u9i_stamp seen;          /* of the file, when somebody last came to it */
     bool settled;            /* what is read is on stable storage, and its name is */
     u9i_outline *outline;    /* NULL: none was made, or is any more */
     bool begun;              /* `frontier` is one: */
@@ -129,6 +130,9 @@ u9i_outline *u9i_segment_outline(u9i_segment *segment);
 
 /* Drops what was judged, and found valid: the file is not what it was. */
 void u9i_segment_forget(u9i_segment *segment);
+
+/* Somebody comes to a file that nobody writes any more: where it is not as it was by the file system, the same is done. */
+void u9i_segment_look(u9i_segment *segment);
 
 /* The file is as it was for `before`, whatever other segments say of it now: what was found valid then is known. */
 void u9i_segment_take_over(u9i_segment *segment, u9i_segment *before);

@@ -292,6 +292,18 @@ void sim_write(const char *path, uint64_t off, const void *bytes, size_t n)
     unlock();
 }
 
+void sim_decay(const char *path, uint64_t off, uint8_t mask)
+{
+    uint8_t byte = 0;
+    lock();
+    sim_node *node = node_at(path);
+    MUST_SAY(sim_image_read(&node->image, off, &byte, 1) == 1, "%s: no byte at %llu", path, (unsigned long long)off);
+    byte ^= mask;
+    sim_image_write(&node->image, off, &byte, 1);
+    sim_image_write(&node->durable, off, &byte, 1);
+    unlock();
+}
+
 void sim_resize(const char *path, uint64_t size)
 {
     lock();

@@ -247,6 +247,7 @@ void sim_dress(const char *path, uint64_t owner, uint64_t mode); /* 0 and 0 at f
 void sim_link(const char *path, const char *other);
 size_t sim_read(const char *path, uint64_t off, void *buf, size_t n); /* returns how many */
 void sim_write(const char *path, uint64_t off, const void *bytes, size_t n); /* makes the file */
+void sim_decay(const char *path, uint64_t off, uint8_t mask); /* one byte of it, behind the file system's back */
 void sim_resize(const char *path, uint64_t size);                            /* so does this */
 void sim_remove(const char *path); /* and what is in it */
 void sim_move(const char *from, const char *to);
