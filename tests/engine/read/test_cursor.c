@@ -12,6 +12,7 @@
 #include "tests/sanitized.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
+#include "tests/thorough.h"
 
 #include <u9/cursor.h>
 #include <u9/follow.h>
@@ -28,7 +29,11 @@
 
 enum { BLOCK = 4096, FILES = 16 };
 
-enum { ROUNDS = SANITIZED ? 12 : 60 };
+/* Of the same with other damage; a file in a store is dear to copy. */
+static unsigned rounds_of(unsigned all)
+{
+    return sim_is_away() ? thorough(all / 6, all) : SANITIZED ? all / 5 : all;
+}
 
 static u9_cursor *open_cursor(u9_log *log)
 {
@@ -506,7 +511,7 @@ static void expect_both_ways_damaged(void (*make)(const char *log), unsigned see
     const char *whole = at("whole"), *log = at("log");
     make(whole);
     expect_both_ways(whole, true);
-    for (unsigned round = 0; round < ROUNDS; round++) {
+    for (unsigned round = 0; round < rounds_of(60); round++) {
         srand(seed + round);
         remove_log(log);
         copy_log(whole, log);
@@ -557,7 +562,7 @@ START_TEST(whatever_changes_under_a_cursor_it_shows_nothing_that_is_not_so)
     walk_on(c, &truth);
     u9_cursor_close(c);
     close_log(handle);
-    for (unsigned round = 0; round < ROUNDS / 3; round++) {
+    for (unsigned round = 0; round < rounds_of(20); round++) {
         srand(7000 + round);
         remove_log(at("log"));
         copy_log(at("whole"), at("log"));
@@ -610,7 +615,7 @@ END_TEST
 /* [Q-1] [F-9] */
 START_TEST(the_same_of_frames_that_say_of_each_other_what_is_not_so)
 {
-    for (unsigned round = 0; round < 2 * ROUNDS; round++) {
+    for (unsigned round = 0; round < rounds_of(120); round++) {
         srand(6000 + round);
         remove_log(at("log"));
         forge_lying(at("log"));
