@@ -186,7 +186,7 @@ prints 'an option that is none is told' 'is none of' "$u9" cat "rados:u9/x?colou
 full() { # RATIO WORD-THAT-THE-POOL-HAS-THEN
     for kind in full backfillfull nearfull; do ceph -c "$conf" osd "set-$kind-ratio" "$1"; done >"$dir/out" 2>&1
     for _ in $(seq 100); do
-        [ "$(ceph -c "$conf" osd dump 2>/dev/null | grep '^pool' | grep -cE 'flags [a-z,]*,full')" = "$2" ] && return
+        [ "$(ceph -c "$conf" osd dump 2>/dev/null | grep "^pool .* 'u9' " | grep -cE 'flags [a-z,]*,full')" = "$2" ] && return
         sleep 0.2
     done
 }
