@@ -131,7 +131,7 @@ u9i_outline *u9i_segment_outline(u9i_segment *segment);
 /* Drops what was judged, and found valid: the file is not what it was. */
 void u9i_segment_forget(u9i_segment *segment);
 
-/* Somebody comes to a file that nobody writes any more: where it is not as it was by the file system, the same is done. */
+/* The same, if the file system says that the file has changed; of one that may still be written that is not asked. */
 void u9i_segment_look(u9i_segment *segment);
 
 /* The file is as it was for `before`, whatever other segments say of it now: what was found valid then is known. */

@@ -51,8 +51,8 @@ typedef enum u9_policy {
  */
 typedef enum u9_verify {
     U9_VERIFY_FIRST = 0, /* once, by whichever cursor or lookup comes to it first, while the handle is open and the file
-                          * is as it was, which whoever comes to a segment asks the file system (a cursor that is in it
-                          * does not): damage that comes to be behind the file system's back after it is not seen */
+                          * is as it was. The file system is asked for that by who comes to a segment: a change under a
+                          * cursor that is in it already, or behind the file system's back, is not seen */
     U9_VERIFY_ALWAYS,    /* each time */
     U9_VERIFY_NEVER      /* not at all in sealed segments: damage within records is then found only where it breaks their
                           * form. In others, where a crash may have torn frames, as U9_VERIFY_FIRST */

@@ -705,6 +705,7 @@ static story after_damage(u9_verify verify, bool scanned, bool known)
     return s;
 }
 
+/* */
 START_TEST(payloads_are_hashed_first_or_always_or_never)
 {
     if (u9i_guard_ready())
