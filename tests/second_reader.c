@@ -1052,7 +1052,8 @@ static int in_place(const second_file *s, const frame *f)
 static int is_trimmed(second_log *g, uint64_t gone, const second_file *behind)
 {
     for (int all = 0; all < 2 && g->trim_segment <= gone; all++) {
-        if (all && behind && g->mark && num(g->mark->frames, 2) && num(behind->open, 10) <= num(g->mark->frames, 2)) {
+        const frame *m = g->mark ? g->mark->frames : NULL;
+        if (all && behind && m && num(m, 3) >= behind->number && num(behind->open, 10) <= num(m, 2)) {
             g->trim_segment = behind->number;
             g->trim_ordinal = num(behind->open, 10);
             break;

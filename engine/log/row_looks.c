@@ -86,7 +86,7 @@ void u9i_row_note_trims(u9i_row_looks *l)
 static bool note_marked_trim(u9i_row_looks *l, const u9i_facts *behind)
 {
     const u9i_mark_record *mark = l->row->mark;
-    if (mark == NULL || behind == NULL || mark->first_ordinal == 0 || behind->open.end.ordinal > mark->first_ordinal)
+    if (mark == NULL || behind == NULL || mark->segment < behind->number || behind->open.end.ordinal > mark->first_ordinal)
         return false;
     l->trim = (u9i_trim_record){.segment = behind->number, .ordinal = behind->open.end.ordinal};
     l->trim_marked = true;

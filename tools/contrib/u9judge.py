@@ -179,7 +179,7 @@ class Log:
     def counts(self, s):
         """Whether what s names was trimmed. [C-5]"""
         m = self.mark
-        return self.trimmed[0] > s.before.number or bool(m and m.first and m.first >= s.before.ordinal)
+        return self.trimmed[0] > s.before.number or bool(m and m.number >= s.number and m.first >= s.before.ordinal)
 
     def keeps(self, row):
         """Whether that row leaves out nothing that the mark promises. [L-2, 5]"""

@@ -598,6 +598,25 @@ START_TEST(a_log_that_was_trimmed_before_begins_there_at_the_place_too) /* [TR-3
 }
 END_TEST
 
+START_TEST(a_log_whose_trimmed_segments_had_no_record_is_whole_at_the_place) /* [TR-3] [C-5] */
+{
+    crash(open_rolling(at("log")), at("log"));
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 3);
+    close_log(w);
+    ck_assert_uint_eq(trim_all(), 1);
+    tier(); /* what says that it was trimmed is in the last segment, which is no part of this */
+    ck_assert_uint_eq(done.there, 1);
+    expect_whole(at("far"), 3);
+    w = open_rolling(at("log"));
+    append_fillers(w, TRIM_RECORDS);
+    close_log(w);
+    tier_and_drop();
+    expect_whole(at("far"), done.next_ordinal);
+    expect_whole(at("log"), 3 + TRIM_RECORDS);
+}
+END_TEST
+
 START_TEST(who_reads_while_segments_are_dropped_goes_on_with_those_of_the_place) /* [TR-6] */
 {
     make_row_of_segments(at("log"));
@@ -1634,6 +1653,7 @@ Suite *suite_tier(void)
     tcase_add_test(t, what_the_place_has_not_is_not_dropped);
     tcase_add_test(t, a_segment_that_a_crash_left_is_neither_copied_last_nor_dropped);
     tcase_add_test(t, a_log_that_was_trimmed_before_begins_there_at_the_place_too);
+    tcase_add_test(t, a_log_whose_trimmed_segments_had_no_record_is_whole_at_the_place);
     tcase_add_test(t, who_reads_while_segments_are_dropped_goes_on_with_those_of_the_place);
     tcase_add_test(t, a_snapshot_of_both_is_whole_by_itself);
     tcase_add_test(t, a_segment_that_is_copied_in_several_steps_goes_whole);

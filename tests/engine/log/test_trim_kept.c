@@ -530,6 +530,28 @@ START_TEST(a_newest_segment_that_is_lost_does_not_take_along_that_the_log_was_tr
 }
 END_TEST
 
+/* One that was continued from a copy in which that segment had no records yet: the mark promises five there. */
+START_TEST(a_mark_explains_nothing_that_is_missing_of_what_it_promises) /* [C-5] [L-4] */
+{
+    size_t size;
+    u9_log *w = open_rolling(at("log"));
+    copy_log(at("log"), at("copy"));
+    append_fillers(w, 5);
+    close_log(w);
+    session(at("copy"), "line", 2, 1);
+    uint8_t *line = read_file(segment_path(at("copy"), 2), &size);
+    write_file(segment_path(at("log"), 2), line, size);
+    free(line);
+    remove_log(segment_path(at("log"), 1));
+    ck_assert_uint_eq(marked_by(at("log")).end.ordinal, 5);
+    seen *s = look(at("log"));
+    ck_assert_uint_eq(s->count, 2);
+    ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_MISSING), 1);
+    ck_assert_int_eq(s->report.begins_late, 1);
+    forget(s);
+}
+END_TEST
+
 START_TEST(a_log_without_a_mark_gets_one_before_anything_goes) /* [L-10] [M-1] */
 {
     make_row_of_segments(at("log"));
@@ -586,6 +608,7 @@ Suite *suite_trim_kept(void)
     tcase_add_test(t, a_u9trim_that_no_writer_makes_is_not_repeated);
     tcase_add_test(t, what_was_trimmed_stays_so_when_a_loss_is_given_up);
     tcase_add_test(t, a_newest_segment_that_is_lost_does_not_take_along_that_the_log_was_trimmed);
+    tcase_add_test(t, a_mark_explains_nothing_that_is_missing_of_what_it_promises);
     tcase_add_test(t, a_log_without_a_mark_gets_one_before_anything_goes);
     tcase_add_test(t, salvage_of_a_trimmed_log_takes_what_is_kept);
     suite_add_tcase(suite, t);
