@@ -9,8 +9,8 @@
 #include "engine/check/proposals.h"
 #include "engine/log/catalog.h"
 #include "engine/os/store.h"
+#include "engine/read/beside.h"
 
-#include <u9/index.h>
 #include <u9/repair.h>
 
 #include <errno.h>
@@ -281,12 +281,28 @@ static u9_err note_made(in_place *r)
     return err;
 }
 
+/* None of them was made, and nothing else was done: there is nothing to be undone. */
+static u9_err forget_made(in_place *r)
+{
+    u9_err err = open_in_place(r, r->options.io);
+    if (err == U9_LOCKED) return U9_OK;
+    if (err != U9_OK) return err;
+    int sys = u9i_changes_load(&r->changes, r->source.dir);
+    if (sys == 0 && strcmp(r->changes.saved, r->report.saved) == 0) {
+        sys = u9i_changes_undo(&r->changes, r->source.dir);
+        if (sys == 0) r->report.saved[0] = 0;
+    }
+    if (sys != 0) err = fail_in_place(r, sys, "remove what was noted of indexes, of which none was made");
+    close_in_place(r);
+    return err;
+}
+
 /* Without the lock, which would look like a writer. */
 static u9_err make_indexes(in_place *r)
 {
     u9_index_report made = {.size = sizeof made};
     u9_index_options o = {.size = sizeof o, .io = r->options.io, .on_segment = note_index, .ctx = r};
-    u9_err err = u9_indexes_look(r->path, &o, &made, r->fault);
+    u9_err err = u9i_indexes_plan(r->path, &o, &made, r->fault);
     bool any = r->made.count > 0 || r->unnoted;
     if (err == U9_OK && any && !r->options.dry) err = note_made(r);
     u9i_changes_release(&r->made);
@@ -295,6 +311,7 @@ static u9_err make_indexes(in_place *r)
     made.made = 0;
     if (err == U9_OK) err = u9_indexes_build(r->path, &o, &made, r->fault);
     r->report.indexes = made.made;
+    if (err == U9_OK && made.made == 0 && r->report.steps == 0 && r->report.saved[0]) err = forget_made(r);
     return err;
 }
 

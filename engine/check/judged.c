@@ -91,6 +91,16 @@ static u9_err compare_sides(judged_side *b, judged_side *t, u9i_judgement *out, 
     return err;
 }
 
+/* A damaged slot of the mark: no record is lost by it, but it is told of the log. [M-3] */
+static void add_bad_slots(judged_side *s)
+{
+    bool all;
+    unsigned bad = u9i_mark_bad_slots(&s->reader.catalog->mark, &all);
+    u9_verdict v = bad == 0 ? U9_V_CLEAN : all ? U9_V_UNKNOWN : U9_V_TORN;
+    if (v > s->worst) s->worst = v;
+    if (v >= U9_V_UNKNOWN) s->damages += bad;
+}
+
 u9_err u9i_judge_change(u9i_source *before, u9i_source *then, u9i_judgement *out, u9_fault *fault)
 {
     judged_side *sides = calloc(2, sizeof *sides); /* large */
@@ -102,6 +112,8 @@ u9_err u9i_judge_change(u9i_source *before, u9i_source *then, u9i_judgement *out
         err = u9i_reader_open(&t->reader, then, fault);
         if (err == U9_OK) {
             b->reader.seals = t->reader.seals = true;
+            add_bad_slots(b);
+            add_bad_slots(t);
             err = compare_sides(b, t, out, fault);
             u9i_reader_release(&t->reader);
         }

@@ -9,8 +9,8 @@
  * one before it left where it is done twice: so whoever finds the file goes on from its stage, back or forth. Names aside
  * are for files that exchange theirs: one that alone gets another goes to that at once.
  */
-#ifndef U9I_PLAN_H
-#define U9I_PLAN_H
+#ifndef U9I_CHECK_PLAN_H
+#define U9I_CHECK_PLAN_H
 
 #include "engine/os/overlay.h"
 

@@ -7,6 +7,8 @@
 #include "engine/index/index_file.h"
 #include "engine/log/handle.h"
 
+#include <u9/index.h>
+
 /*
  * The index in the file beside this segment. U9_OK; `*lost_before`: records of the segment, of which it knows nothing, were lost
  * behind those below this virtual offset, 0: none were; U9_ABSENT: none that is of the segment as it stands, `*flaw` says why, and out->refused, if a page of it is not as it must
@@ -45,6 +47,9 @@ U9_MUST_CHECK u9_err u9i_beside_make(u9i_beside *beside, u9_fault *fault);
  * records that are read are not found by it. `lossy`: there may have been more of these. Errors as u9i_beside_make.
  */
 U9_MUST_CHECK u9_err u9i_beside_prove(u9i_beside *beside, u9i_index *index, uint64_t *wrong, u9_fault *fault);
+
+/* As u9_indexes_look; but of a segment that has none, and no record that is read, it says why it gets none. */
+U9_MUST_CHECK u9_err u9i_indexes_plan(const char *path, const u9_index_options *options, u9_index_report *report, u9_fault *fault);
 
 /* The run of segments [first, i] that must be read for what segment i holds: it begins with a u9open. [F-9] */
 size_t u9i_beside_run(const u9i_catalog *catalog, size_t i);

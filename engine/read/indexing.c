@@ -4,15 +4,13 @@
 #include "engine/read/beside.h"
 #include "engine/read/cursor.h"
 
-#include <u9/index.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { PROGRESS_US = 50000, MEMORY = 256 << 20 };
 
-typedef enum indexing_task { TASK_LOOK, TASK_BUILD, TASK_CHECK, TASK_DROP } indexing_task;
+typedef enum indexing_task { TASK_LOOK, TASK_PLAN, TASK_BUILD, TASK_CHECK, TASK_DROP } indexing_task;
 
 typedef struct indexing {
     indexing_task task;
@@ -227,7 +225,8 @@ static u9_err do_task(indexing *x, size_t i, u9_fault *fault)
 {
     if (x->task == TASK_CHECK) return check_at(x, i, fault);
     if (x->task == TASK_DROP) return drop_at(x, i, fault);
-    return x->task == TASK_BUILD && is_to_be_made(&x->infos[i]) ? make_at(x, i, fault) : U9_OK;
+    if (x->task == TASK_LOOK || !is_to_be_made(&x->infos[i])) return U9_OK;
+    return x->task == TASK_PLAN ? tell_why_none(x, i, fault) : make_at(x, i, fault);
 }
 
 static void tell_segment(indexing *x, size_t i)
@@ -305,6 +304,11 @@ static u9_err start_task(indexing_task task, const char *path, const u9_index_op
 u9_err u9_indexes_look(const char *path, const u9_index_options *options, u9_index_report *report, u9_fault *fault)
 {
     return start_task(TASK_LOOK, path, options, report, fault);
+}
+
+u9_err u9i_indexes_plan(const char *path, const u9_index_options *options, u9_index_report *report, u9_fault *fault)
+{
+    return start_task(TASK_PLAN, path, options, report, fault);
 }
 
 u9_err u9_indexes_build(const char *path, const u9_index_options *options, u9_index_report *report, u9_fault *fault)

@@ -123,7 +123,7 @@ typedef struct u9_report {
     int closed;               /* not 0: the log ends in a clean close */
     int confirmed;            /* not 0: the end is confirmed (clean close, or a later segment) */
     char kind[600];           /* the key kind, "" if not known */
-    uint8_t first_key[512];   /* raw form of the first and last record's key */
+    uint8_t first_key[512];   /* raw form of the first and last record's key; what is behind it is not set */
     uint8_t last_key[512];
     size_t first_key_size;    /* 0 if there is none */
     size_t last_key_size;

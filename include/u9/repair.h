@@ -74,8 +74,8 @@ typedef struct u9_repair_report {
     int gave_up;             /* not 0: the time for that was over before all was tried, or frames are so many that not
                               * all were put together that might have been */
     int finished;            /* not 0: an earlier call was broken off, and was brought to its end first */
-    char saved[256];         /* the file in the log's directory with the bytes before, and which indexes were made; "":
-                              * there is none */
+    char saved[256];         /* the file in the log's directory with the bytes before, and which indexes were made; "": there
+                              * is none, as nothing was changed or made. A repair that only makes indexes has one, too */
 } u9_repair_report;
 
 /*

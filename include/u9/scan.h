@@ -40,8 +40,8 @@ typedef struct u9_split_range {
 } u9_split_range;
 
 /*
- * Plans ranges over all of the log as it is now: at most `ranges` of them (1 .. U9_SPLIT_MAX) of about as many bytes
- * each or, with `ranges` 0, as many as it takes for about `size` bytes each (at least 4096). They are fewer where the
+ * Plans ranges over all of the log as it is now: at most `ranges` of them (1 .. U9_SPLIT_MAX; `size` is 0 then) of about as
+ * many bytes each or, with `ranges` 0, as many as it takes for about `size` bytes each (at least 4096). They are fewer where the
  * log is small: cuts lie 4096 bytes apart at least. `*out` is an array of `*count`, in the order of the log, to be freed
  * with u9_split_free. Reads no more than the first and last blocks of the segments, but of a log that was not closed
  * the last segment, to find where it ends. Thread-safe. Errors: U9_ARG (also more than U9_SPLIT_MAX ranges), U9_IO,

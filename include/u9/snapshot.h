@@ -60,9 +60,10 @@ typedef struct u9_snapshot_report {
     uint64_t kept, linked, copied, removed; /* files */
     uint64_t copied_bytes;
     int link_sys;           /* the first errno for which a file was copied that was to be linked; 0: none */
-    uint64_t next_ordinal;  /* records below this are in the snapshot, but for what is lost, or trimmed below ... */
-    uint64_t first_ordinal; /* ... this */
-    int closed;             /* not 0: its last segment is closed; 0: it is as it stands in the damaged log, or keeps what ... */
+    uint64_t next_ordinal;  /* the log's records below this are in the snapshot, but for what is lost, ... */
+    uint64_t first_ordinal; /* ... from this one on: the first that the log has; with `keep_trimmed` earlier ones may be, too */
+    int closed;             /* not 0: its last segment is copied up to its end, and a u9end stands there, its own or the log's;
+                             * 0: it is linked, as it was sealed, or as it stands in the damaged log, or keeps what ... */
     uint64_t whole;         /* ... of `damages` is whole in the snapshot, which had it from an earlier time: so many places */
 } u9_snapshot_report;
 

@@ -66,9 +66,9 @@ U9_API U9_MUST_CHECK u9_err u9_log_trim(u9_log *log, const u9_trim *what, u9_tri
  * For who deleted the oldest segments of a log by hand: the log at `path` says from now on that they were trimmed, so
  * that it is whole again, and can be written. `*out` tells of them: `segments` is 1 whatever their number, `bytes` and
  * times are not known (0), `segment` and `ordinal` are where the log begins now; `segments` is 0, and nothing is done,
- * if it is not its beginning that is missing. With `accept` 0 it only says so. Takes the lock that writers take, if it
- * accepts. `io` as u9_options.io.
- * Errors: what u9_log_open returns: U9_LOCKED (a writer is at work), U9_CORRUPT (the log is broken or forked for
+ * if it is not its beginning that is missing. With `accept` 0 it only says so. Takes the lock that writers take, if there is
+ * something to accept: beside a writer U9_LOCKED then, and U9_OK where there is nothing. `io` as u9_options.io.
+ * Errors: what u9_log_open returns: U9_LOCKED, U9_CORRUPT (the log is broken or forked for
  * another reason: salvage helps; or in the place of what is missing stands something that is no file, such as a link to
  * what is not there: rule L-4, and the fault names it; or a repair was broken off while files exchanged their names:
  * rule U-3); U9_ARG, U9_IO, U9_POISONED. Thread-safe.

@@ -27,7 +27,7 @@
  * Where the last step of a path is the number of elements, 'add to 'xor and 'concat begin with their
  * argument.
  *
- * An array that is changed stays one as long as all its elements fit its typecode [D-9].
+ * An array that is changed is written as one if all its elements fit its typecode when it is reduced [D-9].
  *
  * Memory: nothing is allocated but through the caller's `grow`, in a few chunks of doubling size;
  * no chunk moves or goes before u9_diff_reset or u9_diff_release. Base and patches may be bytes

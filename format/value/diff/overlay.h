@@ -14,8 +14,8 @@
  *
  * Pointers are safe: the chunks of a diff's memory do not move.
  */
-#ifndef U9I_OVERLAY_H
-#define U9I_OVERLAY_H
+#ifndef U9I_DIFF_OVERLAY_H
+#define U9I_DIFF_OVERLAY_H
 
 #include <u9/value_diff.h>
 

@@ -910,6 +910,58 @@ START_TEST(an_undo_takes_the_indexes_that_the_repair_made_and_no_other)
 }
 END_TEST
 
+/* [M-3] Of damaged slots of the mark, too, which no repair mends. */
+START_TEST(a_repair_tells_of_the_log_what_a_check_tells)
+{
+    for (unsigned i = 0; i < 3; i++) session(at("log"), "a", 5, 1);
+    for (unsigned bad = 0; bad < 4; bad++) {
+        for (unsigned slot = 0; slot < 2; slot++)
+            if (bad & 1u << slot) flip_bit(at("log/.mark"), 4096 * slot + 100, 3);
+        seen *s = look(at("log"));
+        u9_repair_report r = repair(at("log"), (u9_repair_options){.dry = 1});
+        ck_assert_int_eq(r.before, s->report.verdict);
+        ck_assert_int_eq(r.then, s->report.verdict);
+        ck_assert_uint_eq(r.damages_before, bad == 3 ? 2 : 0);
+        ck_assert_int_eq(s->report.verdict, bad == 0 ? U9_V_CLEAN : bad == 3 ? U9_V_UNKNOWN : U9_V_TORN);
+        forget(s);
+        for (unsigned slot = 0; slot < 2; slot++)
+            if (bad & 1u << slot) flip_bit(at("log/.mark"), 4096 * slot + 100, 3);
+    }
+}
+END_TEST
+
+/*
+ * [U-2] Where no index can be made, nothing is saved that an undo would come to first: a log without records; the same behind
+ * a repair that changed bytes; a segment that is cut below its mark, the loss of which no index could note.
+ */
+START_TEST(what_gets_no_index_leaves_nothing_to_be_undone)
+{
+    u9_repair_report r;
+    u9_fault fault;
+    told_indexes told = {0};
+    u9_repair_options o = {.indexes = 1, .on_step = tell_index, .ctx = &told};
+    if (_i == 2) {
+        session(at("log"), "a", 200, 1);
+        sim_resize(segment_path(at("log"), 1), file_size(segment_path(at("log"), 1)) - 2 * 4096);
+    } else {
+        session(at("log"), "a", 0, 1);
+    }
+    if (_i == 1) lose_last_header(at("log"));
+    r = repair(at("log"), (u9_repair_options){.indexes = 1, .dry = 1});
+    if (_i < 2) ck_assert_uint_eq(r.indexes, 0);
+    r = repair(at("log"), o);
+    ck_assert_uint_eq(r.steps, _i == 1);
+    for (int again = 0; again < 2; again++) {
+        r = repair(at("log"), o);
+        ck_assert_uint_eq(r.indexes, 0);
+        ck_assert_str_eq(r.saved, "");
+    }
+    if (_i < 2) ck_assert_uint_eq(told.count, 0);
+    if (_i == 1) ck_assert_uint_eq(undo(at("log")), 1);
+    ck_assert_int_eq(u9_undo(at("log"), sim_io(), 0, NULL, &fault), U9_ABSENT);
+}
+END_TEST
+
 /* [U-3] [S-7] What a repair made zero at a file's end, a writer gives back: the repair is finished all the same, and undone. */
 START_TEST(what_a_writer_has_given_back_since_is_undone)
 {
@@ -1518,6 +1570,8 @@ Suite *suite_in_place(void)
     tcase_add_loop_test(c, what_cannot_be_proven_is_left, 0, 5);
     tcase_add_loop_test(c, an_undo_takes_the_indexes_that_the_repair_made_and_no_other, 0, 3);
     tcase_add_loop_test(c, an_undo_takes_the_indexes_of_a_repair_that_was_broken_off, 0, 2);
+    tcase_add_test(c, a_repair_tells_of_the_log_what_a_check_tells);
+    tcase_add_loop_test(c, what_gets_no_index_leaves_nothing_to_be_undone, 0, 3);
     tcase_add_test(c, what_a_writer_has_given_back_since_is_undone);
     tcase_add_test(c, what_a_repair_has_between_two_names_is_not_taken_for_lost);
     tcase_add_test(c, a_file_that_says_that_a_segment_was_made_is_refused);
