@@ -602,7 +602,7 @@ static u9_err heal(uint64_t *told)
     u9_repair_report r = {.size = sizeof r};
     u9_repair_options o = {.size = sizeof o, .io = io_of(at("log")), .all = 1, .heal_ms = 100000};
     u9_err err = u9_repair(at("log"), &o, &r, &fault);
-    *told = r.then;
+    *told = r.then <= U9_V_TORN; /* a slot of the mark that cannot be read is a note */
     return err == U9_OK && r.then > U9_V_TORN ? U9_CORRUPT
                                               : err; /* what cannot be read is not searched */
 }
