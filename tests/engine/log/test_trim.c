@@ -691,6 +691,29 @@ START_TEST(where_nothing_that_goes_makes_room_the_mark_says_what_went) /* [L-10]
 }
 END_TEST
 
+/* {F40} So it does where what went held no record: the log is kept from record 0 on, as it was. */
+START_TEST(where_that_had_no_record_the_mark_says_so_too) /* [L-10] [C-5] */
+{
+    const u9_trim what = {.size = sizeof what, .keep_bytes = 1};
+    u9_trimmed out = {.size = sizeof out};
+    u9_fault fault;
+    crash(open_rolling(at("log")), at("log"));
+    session(at("log"), "a", 3, 1);
+    u9_log *w = open_rolling(at("log"));
+    fill_disk(0);
+    ck_assert_int_eq(u9_log_trim(w, &what, &out, &fault), U9_IO);
+    ck_assert(strstr(fault.text, "by its mark all of it is gone"));
+    sim_mend();
+    ck_assert(!exists(segment_path(at("log"), 1)));
+    expect_kept(at("log"), 0, 3);
+    close_log(w);
+    expect_kept(at("log"), 0, 3);
+    session(at("log"), "on", 1, 1);
+    remove_log(at("log/.mark")); /* the u9trim says it by itself */
+    expect_kept(at("log"), 0, 4);
+}
+END_TEST
+
 /* As the mark is not there, or is another log's, too. */
 START_TEST(where_there_is_no_room_and_no_mark_nothing_changes) /* [W-6] [M-4] */
 {
@@ -754,6 +777,7 @@ Suite *suite_trim(void)
     tcase_add_test(t, where_a_segment_that_goes_cannot_be_looked_at_nothing_goes);
     tcase_add_test(t, a_log_on_a_full_disk_is_trimmed);
     tcase_add_test(t, where_nothing_that_goes_makes_room_the_mark_says_what_went);
+    tcase_add_test(t, where_that_had_no_record_the_mark_says_so_too);
     tcase_add_loop_test(t, where_there_is_no_room_and_no_mark_nothing_changes, 0, 2);
     suite_add_tcase(suite, t);
     return suite;
