@@ -140,8 +140,8 @@ static int put(struct append *a, const char *text, size_t size)
 
 int append_put(struct append *a, const char *text, size_t size)
 {
-    a->done.number++;
-    if (a->json && tool_json_blank(text, size)) return TOOL_DONE;
-    int status = put(a, text, size);
+    size_t mark = a->done.number++ == 0 && a->json ? tool_json_order_mark(text, size) : 0;
+    if (a->json && tool_json_blank(text + mark, size - mark)) return TOOL_DONE;
+    int status = put(a, text + mark, size - mark);
     return status == SKIPPED ? TOOL_DONE : status;
 }

@@ -6,8 +6,6 @@
 
 #include "tools/value_json.h"
 
-#include <string.h>
-
 static int open_lines(struct convert_reader *r)
 {
     return convert_room(r, 1); /* also for a file of no bytes */
@@ -25,8 +23,7 @@ static enum convert_got next_line(struct convert_reader *r)
             if (fits) r->bytes[size++] = (uint8_t)c;
         }
         if (!fits) return CONVERT_BAD;
-        if (r->number == 1 && size >= sizeof convert_mark && memcmp(r->bytes, convert_mark, sizeof convert_mark) == 0)
-            from = sizeof convert_mark;
+        if (r->number == 1) from = tool_json_order_mark((const char *)r->bytes, size);
         if (tool_json_blank((const char *)r->bytes + from, size - from)) continue;
         fwrite_unlocked(r->bytes + from, 1, size - from, r->json);
         return CONVERT_ROW;

@@ -44,6 +44,9 @@ size_t tool_json_column(const char *line, size_t at);
 /* True for a line that is no value, but nothing else either: blanks. */
 int tool_json_blank(const char *line, size_t size);
 
+/* Bytes of a byte order mark of UTF-8 that the text begins with: 3, or 0. The first line of a file may. */
+size_t tool_json_order_mark(const char *text, size_t size);
+
 /*
  * How many `$` a key begins with, if one of our names is what stands behind them; else 0. Where it
  * is the only key of an object, one says that the object stands for another value; of more, one is

@@ -473,3 +473,8 @@ int tool_json_blank(const char *line, size_t size)
         if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r' && line[i] != '\n') return 0;
     return 1;
 }
+
+size_t tool_json_order_mark(const char *text, size_t size)
+{
+    return size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}

@@ -240,6 +240,9 @@ claim 'lines of CSV that end in carriage returns' refuses 'input: the name of co
 claim 'a name with a NUL' refuses 'input: the name of column 1 has a NUL in it' csv 'a\0b,c\n'
 printf '\357\273\277{"a":1}\n' >marked.jsonl
 claim 'a byte order mark is passed over in JSON lines' imports '{"a":1}' jsonl marked.jsonl
+printf '\357\273\277{"a":1}\n{"a":2}\n' >marked2.jsonl
+"$u9" append --json ordered marked.jsonl marked2.jsonl
+claim 'and by append, of each file' holds "$(printf '{"a":1}\n{"a":1}\n{"a":2}')" ordered
 claim 'an export that fails leaves no file' sh -c '! "$1" export csv odd --key-field b new.csv 2>err && test ! -e new.csv && grep -q "has a field of the name" err' sh "$u9"
 claim 'nor a record without a row' same "$("$u9" export csv odd --key-field b --skip-bad 2>&1 >/dev/null | tail -n 1)" 'u9 export: 2 records were skipped'
 printf '1\n2\n' | "$u9" append hurt2 && echo 30303030 | "$u9" append hurt2 && echo 4 | "$u9" append hurt2
