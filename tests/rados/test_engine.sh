@@ -189,6 +189,7 @@ full() { # RATIO WORD-THAT-THE-POOL-HAS-THEN
         [ "$(ceph -c "$conf" osd dump 2>/dev/null | grep "^pool .* 'u9' " | grep -cE 'flags [a-z,]*,full')" = "$2" ] && return
         sleep 0.2
     done
+    echo "# of pools u9 not $2 are full after 100 looks, with a ratio of $1"
 }
 full 0.0001 1
 "$u9" append "$log" "$dir/lines" >"$dir/out" 2>"$dir/err"
