@@ -506,6 +506,8 @@ static u9_err count_before(u9_cursor *c, u9i_cursor_line *out)
     other->silent = true;
     u9i_reader_share(&other->reader, &c->reader);
     u9i_cursor_go(other, c->reader.place);
+    other->ended = c->ended; /* behind what was the last record then, whatever came since */
+    other->has_ended = c->has_ended;
     do err = u9_cursor_prev(other, &r);
     while (err == U9_VERSION);
     if (err == U9_OK || err == U9_LIMIT) out->ordinal = r.ordinal + 1;

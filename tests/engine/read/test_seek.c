@@ -520,6 +520,48 @@ START_TEST(a_cursor_at_the_end_is_saved_too)
 }
 END_TEST
 
+/* Behind the record that was the last when it came there, whatever was appended since; it may have shown none. */
+START_TEST(a_cursor_that_came_to_the_end_is_saved_there)
+{
+    char text[U9_CURSOR_TEXT_SIZE];
+    bool follows = _i & 1, saved = _i & 2, appends = _i & 4, trims = _i & 8;
+    u9_log *w = open_rolling(at("log")), *log;
+    u9_cursor *c;
+    u9_record r;
+    if (appends) append_fillers(w, 12);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    if (trims) trim_on(w, (u9_trim){.size = sizeof(u9_trim), .keep_bytes = 1});
+    uint64_t next = u9_log_next(w);
+    if (saved) {
+        log = open_reader(at("log"));
+        c = sought(log, to_end);
+        save(c, text);
+        u9_cursor_close(c);
+        close_log(log);
+    }
+    log = open_reader(at("log"));
+    c = sought(log, saved ? to_saved(text) : to_start);
+    if (follows) ck_assert_int_eq(u9_cursor_follow(c, U9_SHOW_DURABLE), U9_OK);
+    u9_err err;
+    while ((err = u9_cursor_next(c, &r)) == U9_OK) continue;
+    ck_assert_int_eq(err, U9_END);
+    for (unsigned more = 1; more <= 20; more += 19) { /* in that segment, and in new ones */
+        append_fillers(w, more);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        save(c, text);
+        u9_log *other = open_reader(at("log"));
+        u9_cursor *d = sought(other, to_saved(text));
+        ck_assert_uint_eq(next_of(d).ordinal, next);
+        u9_cursor_close(d);
+        close_log(other);
+    }
+    if (follows) ck_assert_uint_eq(next_of(c).ordinal, next);
+    u9_cursor_close(c);
+    close_log(log);
+    close_log(w);
+}
+END_TEST
+
 /* What is saved knows of no bounds: a cursor in front of its own, or behind them, is saved at their start, or end. */
 START_TEST(a_cursor_at_its_bounds_is_saved_there)
 {
@@ -853,6 +895,7 @@ Suite *suite_seek(void)
     tcase_add_test(tc, a_key_within_what_was_lost_is_in_front_of_the_damage);
     tcase_add_test(tc, a_saved_cursor_goes_on_where_it_was);
     tcase_add_test(tc, a_cursor_at_the_end_is_saved_too);
+    tcase_add_loop_test(tc, a_cursor_that_came_to_the_end_is_saved_there, 0, 16);
     tcase_add_test(tc, a_cursor_at_its_bounds_is_saved_there);
     tcase_add_test(tc, a_saved_cursor_whose_records_were_trimmed_says_so_and_goes_on_with_what_is_kept);
     tcase_add_test(tc, a_cursor_that_comes_back_to_what_was_trimmed_is_told_so);
