@@ -208,7 +208,7 @@ static u9_err attempt(u9i_snapshot *s, u9_fault *fault)
     s->how = (u9i_snapshot_tip)0;
     u9_err err = find_last_segment(s, fault);
     if (err == U9_OK) err = u9i_snapshot_compare(s, fault);
-    if (err == U9_OK) err = read_new(s, fault);
+    if (err == U9_OK && !s->gone) err = read_new(s, fault);
     if (err == U9_OK && !s->gone && s->options->verify_all && s->partial == NULL) err = u9i_snapshot_compare_copies(s, fault);
     if (err != U9_OK || s->gone) return err;
     note_ordinals(s);

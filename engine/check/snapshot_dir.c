@@ -254,7 +254,11 @@ static u9_err compare_history(u9i_snapshot *s, u9_fault *fault)
         size_t at = find_name(s, name);
         if (at == NONE || state->last == 0) continue;
         u9i_segment *segment = s->catalog->segments[at];
-        u9_err err = u9i_source_iterate(s->source, segment, NULL, false, &it, fault);
+        u9_fault why = {.err = U9_OK};
+        u9_err err = u9i_source_iterate(s->source, segment, NULL, false, &it, &why);
+        s->gone = err == U9_IO && (why.sys == ENOENT || why.sys == ESTALE);
+        if (s->gone) return U9_OK;
+        if (err != U9_OK && fault) *fault = why;
         if (err != U9_OK) return err;
         err = u9i_window_at(it.window, state->last, segment->facts.size, &frame);
         bool unread = err == U9_IO || err == U9_NOMEM;
@@ -294,6 +298,7 @@ u9_err u9i_snapshot_compare(u9i_snapshot *s, u9_fault *fault)
         s->fates[i] = is_wanted(u9i_catalog_facts(s->catalog, i)) ? U9I_FATE_TAKE : U9I_FATE_LEAVE;
     s->was = s->partial == NULL ? &s->note.states[0] : NULL;
     u9_err err = s->partial == NULL ? compare_history(s, fault) : U9_OK;
+    if (s->gone) return U9_OK;
     int sys = err == U9_OK ? u9i_dir_list(s->dir, list_segment, &l) : 0;
     if (sys != 0) err = u9i_snapshot_fail(s, sys, "list the snapshot's files", fault);
     if (l.count > 0) qsort(l.names, l.count, sizeof *l.names, order_of_names); /* the lowest first */
@@ -588,6 +593,7 @@ static u9_err write_note(u9i_snapshot *s, const u9i_snapshot_state *was, u9_faul
     if (was) note.states[note.count++] = *was;
     note.states[note.count++] = state_now(s);
     int sys = u9i_snapshot_note_write(s->dir, &note);
+    if (sys == 0) s->note = note; /* where all begins anew, it is as if another run had been broken off there */
     return sys == 0 ? U9_OK : u9i_snapshot_fail(s, sys, "note how the snapshot is left", fault);
 }
 

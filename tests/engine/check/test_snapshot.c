@@ -993,6 +993,45 @@ START_TEST(a_writer_trims_and_rolls_between_any_two_looks) /* [A-1] [L-10] */
 }
 END_TEST
 
+static unsigned calls_seen;
+static void trim_before_a_call(sim_kind kind)
+{
+    (void)kind;
+    if (++calls_seen != hook_after) return;
+    append_fillers(beside, 9);
+    trim_on(beside, below_ordinal(u9_log_next(beside) - 1));
+}
+
+/* What was taken before that was noticed is of the log, and was trimmed since. */
+START_TEST(a_writer_trims_what_is_being_taken_for_a_snapshot_that_is_there) /* [A-3] [L-10] */
+{
+    calls_seen = 1;
+    for (hook_after = 1; calls_seen >= hook_after; hook_after = next_call(hook_after)) {
+        remove_log(at("log"));
+        remove_log(at("snap"));
+        beside = open_rolling(at("log"));
+        append_fillers(beside, 12);
+        ck_assert_int_eq(u9_log_sync(beside), U9_OK);
+        snapshot(at("log"), at("snap"));
+        append_fillers(beside, 40);
+        ck_assert_int_eq(u9_log_sync(beside), U9_OK);
+        u9_log *r = open_reader(at("log"));
+        calls_seen = 0;
+        sim_before_call(trim_before_a_call);
+        u9_snapshot_report report;
+        u9_fault fault;
+        u9_err err = try_snapshot(r, at("snap"), (u9_snapshot_options){0}, &report, &fault);
+        sim_before_call(NULL);
+        ck_assert_msg(err == U9_OK, "call %u: %s", hook_after, fault.text);
+        expect_snapshot(at("snap"), report.first_ordinal, report.next_ordinal);
+        snapshot(at("log"), at("snap"));
+        close_log(r);
+        close_log(beside);
+    }
+    ck_assert_uint_gt(hook_after, 20);
+}
+END_TEST
+
 /* A file that is gone when it is opened or linked was trimmed meanwhile: all is looked at again. */
 START_TEST(files_that_are_gone_meanwhile_are_looked_for_again) /* */
 {
@@ -1211,6 +1250,7 @@ Suite *suite_snapshot(void)
     t = tcase_create("writer");
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
     tcase_add_test(t, a_writer_trims_and_rolls_between_any_two_looks);
+    tcase_add_test(t, a_writer_trims_what_is_being_taken_for_a_snapshot_that_is_there);
     tcase_add_test(t, files_that_are_gone_meanwhile_are_looked_for_again);
     tcase_add_loop_test(t, it_follows_a_log_through_whatever_that_goes_through, 0, 24);
     suite_add_tcase(s, t);
