@@ -208,7 +208,7 @@ static u9_err pass_records(u9_cursor *c, const sought *s)
 
 /*
  * Steps forwards from the place where the reader is, through what is in front of what is sought: but for damage that
- * stands right before it.
+ * stands right before it. `once`: to the frame that stands there; U9_CORRUPT: it does not any more, as it was trimmed, perhaps.
  */
 static u9_err walk(u9_cursor *c, const sought *s, bool once)
 {
@@ -231,7 +231,7 @@ static u9_err walk(u9_cursor *c, const sought *s, bool once)
             if (there) break;
             damaged = false;
         }
-        if (once) return err;
+        if (once) return err == U9_OK && damaged ? U9_CORRUPT : err;
     }
     if (err == U9_OK && damaged) u9i_cursor_go(c, front);
     return err;

@@ -562,6 +562,71 @@ START_TEST(a_cursor_that_came_to_the_end_is_saved_there)
 }
 END_TEST
 
+/* A writer that trims before the n-th call of who seeks. */
+static u9_log *trimmer;
+static unsigned trims_at;
+static void trim_under_seek(sim_kind kind)
+{
+    (void)kind;
+    if (trims_at == 0 || --trims_at > 0) return;
+    append_fillers(trimmer, 20);
+    trim_on(trimmer, below_ordinal(30));
+}
+
+/* It shows each record from there on, or tells that it was trimmed, and perhaps some in front of them, too. */
+static void expect_none_passed(u9_cursor *c, uint64_t from, uint64_t until, unsigned nth)
+{
+    uint64_t next = from;
+    u9_record r;
+    u9_err err;
+    while ((err = u9_cursor_next(c, &r)) != U9_END) {
+        ck_assert_msg(err == U9_OK || err == U9_ABSENT, "call %u, from %d: %d", nth, (int)from, err);
+        const u9_damage *d = u9_cursor_damage(c);
+        uint64_t first = err == U9_OK ? r.ordinal : d->ordinal, behind = err == U9_OK ? first + 1 : first + d->lost;
+        ck_assert_msg(first == next || (err == U9_ABSENT && first < next && behind > next),
+                      "call %u, from %d: %d is expected, and %d comes (%d)", nth, (int)from, (int)next, (int)first, err);
+        next = behind;
+    }
+    ck_assert_uint_ge(next, until);
+}
+
+/* [L-10] Where a cursor is sent while that is trimmed, before and behind each call: nothing is passed in silence. */
+START_TEST(what_is_trimmed_where_a_cursor_is_sent_is_told)
+{
+    static const uint64_t places[] = {3, 12, 17, 25, 29};
+    char text[U9_CURSOR_TEXT_SIZE];
+    bool follows = _i & 1;
+    uint64_t n = places[_i / 2];
+    make_row_of_segments(at("log"));
+    u9_log *log = open_reader(at("log"));
+    u9_cursor *c = sought(log, to_start);
+    for (uint64_t k = 0; k < n; k++) (void)next_of(c);
+    save(c, text);
+    u9_cursor_close(c);
+    close_log(log);
+    copy_log(at("log"), at("row"));
+    for (unsigned nth = 1, left = 0; left == 0; nth++) {
+        u9_fault fault;
+        remove_log(at("log"));
+        copy_log(at("row"), at("log"));
+        trimmer = open_rolling(at("log"));
+        log = open_reader(at("log"));
+        u9_seek to = to_saved(text);
+        trims_at = nth;
+        sim_before_call(trim_under_seek);
+        u9_err err = u9_log_seek(log, &to, &c, &fault);
+        ck_assert_msg(err == U9_OK, "call %u, from %d: %s", nth, (int)n, fault.text);
+        if (follows) ck_assert_int_eq(u9_cursor_follow(c, U9_SHOW_DURABLE), U9_OK);
+        expect_none_passed(c, n, TRIM_RECORDS, nth);
+        sim_before_call(NULL);
+        left = trims_at;
+        u9_cursor_close(c);
+        close_log(log);
+        close_log(trimmer);
+    }
+}
+END_TEST
+
 /* What is saved knows of no bounds: a cursor in front of its own, or behind them, is saved at their start, or end. */
 START_TEST(a_cursor_at_its_bounds_is_saved_there)
 {
@@ -896,6 +961,7 @@ Suite *suite_seek(void)
     tcase_add_test(tc, a_saved_cursor_goes_on_where_it_was);
     tcase_add_test(tc, a_cursor_at_the_end_is_saved_too);
     tcase_add_loop_test(tc, a_cursor_that_came_to_the_end_is_saved_there, 0, 16);
+    tcase_add_loop_test(tc, what_is_trimmed_where_a_cursor_is_sent_is_told, 0, 10);
     tcase_add_test(tc, a_cursor_at_its_bounds_is_saved_there);
     tcase_add_test(tc, a_saved_cursor_whose_records_were_trimmed_says_so_and_goes_on_with_what_is_kept);
     tcase_add_test(tc, a_cursor_that_comes_back_to_what_was_trimmed_is_told_so);
