@@ -135,11 +135,21 @@ static bool is_outside(const u9_cursor *c, const u9_damage *d)
     return d->ordinal >= c->to || (d->lost != U9_NOWHERE && d->ordinal < c->from && d->lost <= c->from - d->ordinal);
 }
 
+/* Of what was trimmed, that which the cursor would have come to. */
+static void leave_out_front(const u9_cursor *c, u9_damage *d)
+{
+    if (d->reason != U9_R_TRIMMED || d->ordinal == U9_NOWHERE || d->ordinal >= c->sent || d->lost == U9_NOWHERE) return;
+    uint64_t behind = d->ordinal + d->lost;
+    d->ordinal = c->sent;
+    d->lost = behind > c->sent ? behind - c->sent : 0;
+}
+
 /* Tells of reader.damage. U9_AGAIN: there is nothing more to say. U9_CORRUPT (damage to tell), U9_ABSENT (trimmed). */
 static u9_err tell_what(u9_cursor *c)
 {
     const u9_options *o = &c->log->options;
     const u9_damage *d = &c->reader.damage;
+    leave_out_front(c, &c->reader.damage);
     if (is_outside(c, d)) return U9_AGAIN;
     c->lossy |= u9i_reader_loses(&c->reader, U9I_STEP_DAMAGE);
     if (d->reason == U9_R_TRIMMED && d->lost == 0) return U9_AGAIN; /* there was none in them */
@@ -178,7 +188,7 @@ void u9i_cursor_go(u9_cursor *c, u9i_spot place)
 {
     u9i_reader_go(&c->reader, place);
     c->loaded = c->counts = c->resumes = c->has_ended = false;
-    c->shown = 0;
+    c->shown = c->sent = 0;
     if (c->follower) u9i_follower_forget(c->follower);
 }
 
@@ -201,6 +211,7 @@ static u9_err step_frame(u9_cursor *c, bool back)
 {
     u9i_reader *r = &c->reader;
     u9_err err = U9_AGAIN;
+    if (back || c->loaded) c->sent = 0;
     if (c->loaded && back) u9i_reader_before(r);
     else if (c->loaded) u9i_reader_behind(r);
     c->loaded = false;

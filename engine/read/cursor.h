@@ -25,6 +25,7 @@ struct u9_cursor {
     size_t room;
     bool started;        /*   that is filled for this frame */
     uint64_t shown;      /* forwards: records below this were shown before a segment is read once more */
+    uint64_t sent;       /* it was saved in front of this one, and nothing was shown since: what was trimmed before that is not told */
     u9_damage trimmed;   /* what was trimmed since the cursor was saved, to be told first; reason 0: nothing */
     u9i_spot ended;      /* where it came to the end, behind all that was there: who goes back from there goes from here, */
     bool has_ended;      /*   whatever came since */

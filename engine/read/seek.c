@@ -350,10 +350,14 @@ static u9_err seek_saved(u9_cursor *c, const char *text)
                                  .lost = kept - saved.ordinal};
         return U9_OK;
     }
-    if (u9i_catalog_plain(catalog) || !find_saved(c, &saved, &place)) return seek_to(c, &s);
-    u9i_cursor_go(c, place);
-    err = walk(c, &s, true);
-    return err == U9_CORRUPT ? seek_to(c, &s) : err;
+    bool stands = !u9i_catalog_plain(catalog) && find_saved(c, &saved, &place);
+    if (stands) {
+        u9i_cursor_go(c, place);
+        err = walk(c, &s, true);
+    }
+    if (!stands || err == U9_CORRUPT) err = seek_to(c, &s);
+    c->sent = saved.ordinal;
+    return err;
 }
 
 /* True if the damage may have cost records in front of the bounds' end. */
