@@ -149,6 +149,18 @@ static u9_err take_lists(u9i_tiering *t, u9i_tier_list *own, bool own_damaged, u
     return err;
 }
 
+/* Before anything is written beside them: that these are read, never written, is all that they promise. [E-3] */
+static u9_err refuse_plain(u9i_tiering *t, u9_fault *fault)
+{
+    u9i_catalog *c;
+    u9_err err = u9i_source_catalog(&t->source, &c, fault);
+    if (err != U9_OK) return err;
+    if (u9i_catalog_plain(c))
+        err = u9i_fault(fault, U9_ARG, U9I_AT(.path = t->source.path), "plain seed files have no place: copy them");
+    u9i_catalog_unref(c);
+    return err;
+}
+
 static u9_err open_tiering(u9i_tiering *t, const char *path, u9_fault *fault)
 {
     u9i_env *env;
@@ -161,7 +173,8 @@ static u9_err open_tiering(u9i_tiering *t, const char *path, u9_fault *fault)
     t->opened = true;
     if (t->source.dir->single[0])
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "this is one file, not a log, which is a directory");
-    if (!t->options.dry_run) err = open_lock(t, fault);
+    err = refuse_plain(t, fault);
+    if (err == U9_OK && !t->options.dry_run) err = open_lock(t, fault);
     if (err == U9_OK) err = u9i_source_catalog(&t->source, &t->catalog, fault);
     if (err != U9_OK) return err;
     if (t->catalog->count == 0)

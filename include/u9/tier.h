@@ -62,7 +62,7 @@ struct u9_tiered {
  * drop, it is opened for writing.
  * `out` is filled also where it fails, with what was done by then.
  * Errors: U9_ARG (an argument is NULL, a size is another, no place is given and the log has none, it has another one, which
- * has segments of it, the place is the log itself, the path is a single file, the log is in a pool and the place a folder), U9_LOCKED (u9_tier is at
+ * has segments of it, the place is the log itself, the path is a single file, these are plain seed files, the log is in a pool and the place a folder), U9_LOCKED (u9_tier is at
  * work on this log already; or all is copied, but a writer has the log, which therefore drops nothing: let it trim by
  * its options), U9_CORRUPT (the place has another log, or something else under a segment's name, went on otherwise,
  * or is ahead of the log here; it lacks what was dropped here, and its list; it has segments that are not here, and no list; it reads back other bytes; a

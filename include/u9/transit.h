@@ -169,7 +169,7 @@ typedef struct u9_send_options {
  *
  * Damage that costs records ends it (U9_CORRUPT, report.damaged): what stands before it was sent, and the
  * receiver is told; damages go to the log's on_damage. Other errors: U9_ARG (the log has fewer than `from`
- * records), U9_ABSENT (records were trimmed before they were sent), U9_IO (sys EPIPE, ECONNRESET ...: the receiver has gone), U9_TORN (it has gone without an omega),
+ * records, or these are plain seed files), U9_ABSENT (records were trimmed before they were sent), U9_IO (sys EPIPE, ECONNRESET ...: the receiver has gone), U9_TORN (it has gone without an omega),
  * U9_CORRUPT, U9_LIMIT (what it says breaks T-*), U9_STATE (on_progress asked to stop), U9_VERSION, U9_NOMEM;
  * with report.peer_failed whatever it told.
  */
@@ -192,7 +192,8 @@ typedef struct u9_recv_options {
  * verified again, and the stream has no hashes. Times are the receiver's. Nothing else may append meanwhile. Syncs as the policy says; when it returns the log is closed
  * and all that was received is durable. Memory: two batches at most, and a pointer for each record of one.
  *
- * Errors: U9_ARG (the log is not a beginning of what is sent, or is keyed otherwise), U9_TORN (the stream
+ * Errors: U9_ARG (the log is not a beginning of what is sent, or is keyed otherwise; or the sender's was trimmed of all that
+ * this one has, so that nothing could be compared), U9_TORN (the stream
  * ended early), U9_CORRUPT, U9_LIMIT (what comes breaks T-*), U9_VERSION, U9_STATE (on_progress asked to
  * stop), U9_IO and what u9_log_open and u9_log_append_batch return; with report.peer_failed what the
  * sender told. All that came before stays.

@@ -5,6 +5,7 @@
  */
 #include "engine/log/tier_list.h"
 #include "tests/engine/log/trimmed.h"
+#include "tests/plain_file.h"
 #include "tests/suites.h"
 #include "tests/thorough.h"
 
@@ -595,6 +596,22 @@ START_TEST(a_log_that_was_trimmed_before_begins_there_at_the_place_too) /* [TR-3
     s = read_through(at("far"));
     ck_assert_uint_eq(s.first, kept);
     ck_assert_uint_eq(s.damages, 0);
+}
+END_TEST
+
+START_TEST(beside_plain_seed_files_nothing_is_written) /* [E-3] */
+{
+    plain_file p = plain_example();
+    size_t count;
+    make_dir(at("log"));
+    write_file(segment_path(at("log"), 1), p.bytes, p.size);
+    plain_free(&p);
+    expect_refused(U9_ARG, "plain seed files have no place");
+    char **names = list_names(at("log"), &count);
+    ck_assert_uint_eq(count, 1);
+    free(names[0]);
+    free(names);
+    ck_assert(!exists(at("far")));
 }
 END_TEST
 
@@ -1653,6 +1670,7 @@ Suite *suite_tier(void)
     tcase_add_test(t, what_the_place_has_not_is_not_dropped);
     tcase_add_test(t, a_segment_that_a_crash_left_is_neither_copied_last_nor_dropped);
     tcase_add_test(t, a_log_that_was_trimmed_before_begins_there_at_the_place_too);
+    tcase_add_test(t, beside_plain_seed_files_nothing_is_written);
     tcase_add_test(t, a_log_whose_trimmed_segments_had_no_record_is_whole_at_the_place);
     tcase_add_test(t, who_reads_while_segments_are_dropped_goes_on_with_those_of_the_place);
     tcase_add_test(t, a_snapshot_of_both_is_whole_by_itself);
