@@ -3,6 +3,7 @@
  *
  *     lock -> what was broken off is brought to its end -> what could be mended -> the log as it would be is judged
  *          -> the bytes before are saved -> the changes -> the lock goes -> which indexes will be made is saved, too -> indexes
+ *          -> where none was made, and nothing changed, what was saved goes
  */
 #include "engine/check/judged.h"
 #include "engine/check/plan.h"
