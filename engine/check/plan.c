@@ -218,18 +218,47 @@ static bool refuse_change(u9i_changes *c, const char *name, const char *why)
     return false;
 }
 
+static const u9i_change *renaming_of(const u9i_changes *c, const u9i_change *p)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (is_renaming(&c->list[i]) && strcmp(c->list[i].name, p->name) == 0) return &c->list[i];
+    return NULL;
+}
+
 /* What the file of a change is called when all is done. */
 static const char *name_then(const u9i_changes *c, const u9i_change *p)
 {
-    for (size_t i = 0; i < c->count; i++)
-        if (is_renaming(&c->list[i]) && strcmp(c->list[i].name, p->name) == 0) return c->list[i].to;
-    return p->name;
+    const u9i_change *renaming = renaming_of(c, p);
+    return renaming ? renaming->to : p->name;
 }
 
-/* What it is called in this stage, but between names. */
-static const char *name_now(const u9i_changes *c, const u9i_change *p)
+/* Nothing else in the list has its new name, or gets its old one: it needs none between them. */
+static bool is_alone(const u9i_changes *c, const u9i_change *p)
 {
-    return c->stage == U9I_PLAN_DONE ? name_then(c, p) : p->name;
+    for (size_t k = 0; k < c->count; k++)
+        if (is_renaming(&c->list[k]) && (strcmp(c->list[k].name, p->to) == 0 || strcmp(c->list[k].to, p->name) == 0)) return false;
+    return true;
+}
+
+/* The name of a file between two names. */
+static void name_aside(const u9i_changes *c, const u9i_change *p, char aside[U9I_NAME_MAX + 1])
+{
+    int n = snprintf(aside, U9I_NAME_MAX + 1, "%.200s.%zu.name", c->saved, (size_t)(p - c->list));
+    assert(n > 0 && n <= U9I_NAME_MAX);
+}
+
+/* What the file of a change is called in this stage, within it too; `aside` has room for that. */
+static const char *name_now(const u9i_changes *c, u9i_dir *dir, const u9i_change *p, char aside[U9I_NAME_MAX + 1])
+{
+    u9i_stamp stamp;
+    const u9i_change *r = renaming_of(c, p);
+    if (r == NULL || c->stage == U9I_PLAN_NEW) return p->name;
+    name_aside(c, r, aside);
+    if (u9i_dir_stat(dir, aside, &stamp) == 0) return aside;
+    bool renamed = c->stage >= U9I_PLAN_NAMED && c->stage <= U9I_PLAN_BACK_ASIDE;
+    bool leaves = is_alone(c, r) && (c->stage == U9I_PLAN_NAMED || c->stage == U9I_PLAN_BACK_NAMED);
+    if (leaves && u9i_dir_stat(dir, renamed ? r->to : r->name, &stamp) == -ENOENT) renamed = !renamed;
+    return renamed ? r->to : r->name;
 }
 
 /*
@@ -254,7 +283,8 @@ bool u9i_changes_allowed(u9i_changes *c, u9i_dir *dir, bool linked)
 {
     c->linked = linked;
     for (size_t i = 0; i < c->count; i++) {
-        const char *name = name_now(c, &c->list[i]), *why = refusal_of(&c->list[i], dir, name, linked);
+        char aside[U9I_NAME_MAX + 1];
+        const char *name = name_now(c, dir, &c->list[i], aside), *why = refusal_of(&c->list[i], dir, name, linked);
         if (why) return refuse_change(c, name, why);
     }
     return true;
@@ -583,13 +613,14 @@ static bool is_given_back(const u9i_changes *c, size_t i, uint64_t size)
 static int compare_change(u9i_changes *c, u9i_dir *dir, size_t i)
 {
     const u9i_change *p = &c->list[i];
+    char aside[U9I_NAME_MAX + 1];
     u9i_file *file;
     uint64_t size = 0;
     size_t got;
     if (u9i_changes_trimmed(c, dir, p)) return 0;
     uint8_t *now = calloc(1, p->size);
     if (now == NULL) return -ENOMEM;
-    int err = u9i_file_open(dir, name_now(c, p), U9I_OPEN_READ, &file);
+    int err = u9i_file_open(dir, name_now(c, dir, p, aside), U9I_OPEN_READ, &file);
     if (err == 0) {
         err = u9i_file_size(file, &size);
         if (err == 0) err = u9i_file_read(file, p->offset, now, p->size, &got);
@@ -647,14 +678,6 @@ static int change_bytes(const u9i_changes *c, u9i_dir *dir, size_t i, const uint
 /* One step of names: each file that is still called the first gets the second. */
 typedef enum name_step { FROM_OLD, TO_NEW, FROM_NEW, TO_OLD } name_step;
 
-/* Nothing else in the list has its new name, or gets its old one: it needs none between them. */
-static bool is_alone(const u9i_changes *c, const u9i_change *p)
-{
-    for (size_t k = 0; k < c->count; k++)
-        if (is_renaming(&c->list[k]) && (strcmp(c->list[k].name, p->to) == 0 || strcmp(c->list[k].to, p->name) == 0)) return false;
-    return true;
-}
-
 /*
  * One that needs no name between goes from one to the other at once: whoever looks meanwhile finds it under one of them. Where
  * both are there it was done before, and somebody has used the other one since.
@@ -674,8 +697,7 @@ static int name_one(const u9i_changes *c, u9i_dir *dir, size_t i, name_step step
     const u9i_change *p = &c->list[i];
     char aside[U9I_NAME_MAX + 1];
     u9i_stamp stamp;
-    int n = snprintf(aside, sizeof aside, "%.200s.%zu.name", c->saved, i);
-    assert(n > 0 && n < (int)sizeof aside);
+    name_aside(c, p, aside);
     const char *settled = step == FROM_OLD || step == TO_OLD ? p->name : p->to;
     bool leaves = step == FROM_OLD || step == FROM_NEW;
     int err = u9i_dir_stat(dir, aside, &stamp);

@@ -1081,6 +1081,53 @@ START_TEST(what_a_repair_has_between_two_names_is_not_taken_for_lost)
 }
 END_TEST
 
+/* A repair or an undo that changes linked files, broken off at its nth call; true if it came to its end. */
+static bool break_off(const char *log, bool undoes, unsigned nth)
+{
+    u9_repair_report r;
+    sim_fail(SIM_ANY, nth, EIO, true);
+    u9_err err = undoes ? u9_undo(log, sim_io(), 1, NULL, NULL) : run_repair(log, (u9_repair_options){.linked = 1}, &r, NULL);
+    sim_mend();
+    return err == U9_OK;
+}
+
+/* [U-1] [U-3] Whichever of its names a file has just then: the two that it goes between, or the one aside. */
+START_TEST(what_was_broken_off_changes_a_file_with_another_name_only_when_that_is_said)
+{
+    bool undoes = _i & 1, swaps = _i & 2;
+    unsigned refused = 0;
+    make_log(at("begun"));
+    if (swaps) break_magic(at("begun"));
+    else break_zeros_of_header(at("begun"));
+    if (swaps) swap_first_and_last(at("begun"));
+    else rename_away(at("begun"));
+    if (undoes) (void)repair(at("begun"), (u9_repair_options){.all = 0});
+    for (unsigned nth = 1;; nth++) {
+        uint8_t before[16], after[16];
+        u9_repair_report r;
+        u9_fault fault;
+        remove_log(at("log"));
+        remove_log(at("snapshot"));
+        copy_log(at("begun"), at("log"));
+        make_dir(at("snapshot"));
+        for (unsigned number = 1; number < 0x78; number++) {
+            char name[64];
+            snprintf(name, sizeof name, "snapshot/%016x.u9", number);
+            if (exists(segment_path(at("log"), number))) sim_link(segment_path(at("log"), number), at(name));
+        }
+        if (break_off(at("log"), undoes, nth)) break;
+        picture(at("snapshot"), before);
+        u9_err err = undoes ? u9_undo(at("log"), sim_io(), 0, NULL, &fault)
+                            : run_repair(at("log"), (u9_repair_options){.all = 0}, &r, &fault);
+        picture(at("snapshot"), after);
+        ck_assert_msg(memcmp(before, after, sizeof before) == 0, "call %u", nth);
+        ck_assert_msg(err == U9_STATE || err == (undoes ? U9_ABSENT : U9_OK), "call %u: %d, %s", nth, err, fault.text);
+        refused += err == U9_STATE;
+    }
+    ck_assert_uint_gt(refused, 50);
+}
+END_TEST
+
 /* [U-2] */
 START_TEST(a_file_that_says_that_a_segment_was_made_is_refused)
 {
@@ -1601,6 +1648,7 @@ Suite *suite_in_place(void)
     tcase_add_checked_fixture(cuts, fixture_setup_sim, fixture_teardown);
     tcase_add_test(cuts, broken_off_at_any_call_it_goes_on_where_it_stood);
     tcase_add_test(cuts, an_undo_that_is_broken_off_at_any_call_goes_on_where_it_stood);
+    tcase_add_loop_test(cuts, what_was_broken_off_changes_a_file_with_another_name_only_when_that_is_said, 0, 4);
     tcase_add_test(cuts, the_power_goes_at_any_call_and_it_goes_on_where_it_stood);
     suite_add_tcase(s, cuts);
     return s;
