@@ -149,8 +149,6 @@ enum convert_got convert_next(struct convert_reader *r, const char **text, size_
     return got;
 }
 
-const uint8_t convert_mark[3] = {0xef, 0xbb, 0xbf};
-
 int convert_get(struct convert_reader *r)
 {
     int c = getc_unlocked(r->file);

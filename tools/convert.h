@@ -136,9 +136,6 @@ void convert_close(struct convert_reader *reader);
 /* The next row's text, which stands until the next call. */
 enum convert_got convert_next(struct convert_reader *reader, const char **text, size_t *size);
 
-/* The byte order mark of UTF-8, which may stand at the start of a file of text. */
-extern const uint8_t convert_mark[3];
-
 /* For readers. One byte, EOF at the end; `size` bytes in `bytes`, behind `have` that are there: 0, `why` filled, if there
  * are not as many. */
 int convert_get(struct convert_reader *reader);

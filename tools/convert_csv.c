@@ -77,8 +77,8 @@ static enum convert_got pass_line(struct convert_reader *r, int c)
 static int pass_mark(struct convert_reader *r, size_t *at, int c)
 {
     size_t n = 0;
-    for (; n < sizeof convert_mark && c == convert_mark[n] && put_byte(r, at, c); n++) c = convert_get(r);
-    if (n == sizeof convert_mark) *at = 0;
+    for (; n < sizeof tool_order_mark && c == tool_order_mark[n] && put_byte(r, at, c); n++) c = convert_get(r);
+    if (n == sizeof tool_order_mark) *at = 0;
     return c;
 }
 
@@ -233,7 +233,7 @@ static void put_cell(const struct convert_writer *w, const char *text, size_t si
 {
     int quotes = size == 0 || (!literal && is_literal(text, size)) ||
                  isspace((unsigned char)text[0]) || isspace((unsigned char)text[size - 1]) ||
-                 (size >= sizeof convert_mark && memcmp(text, convert_mark, sizeof convert_mark) == 0) ||
+                 tool_json_order_mark(text, size) > 0 ||
                  memchr(text, w->options->comma, size) || memchr(text, '"', size) ||
                  memchr(text, '\n', size) || memchr(text, '\r', size);
     if (quotes) putc_unlocked('"', w->file);

@@ -44,7 +44,8 @@ size_t tool_json_column(const char *line, size_t at);
 /* True for a line that is no value, but nothing else either: blanks. */
 int tool_json_blank(const char *line, size_t size);
 
-/* Bytes of a byte order mark of UTF-8 that the text begins with: 3, or 0. The first line of a file may. */
+/* The byte order mark of UTF-8, with which a file of text may begin; and how many bytes of one a text begins with: 3, or 0. */
+extern const unsigned char tool_order_mark[3];
 size_t tool_json_order_mark(const char *text, size_t size);
 
 /*

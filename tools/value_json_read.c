@@ -474,7 +474,9 @@ int tool_json_blank(const char *line, size_t size)
     return 1;
 }
 
+const unsigned char tool_order_mark[3] = {0xef, 0xbb, 0xbf};
+
 size_t tool_json_order_mark(const char *text, size_t size)
 {
-    return size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    return size >= sizeof tool_order_mark && memcmp(text, tool_order_mark, sizeof tool_order_mark) == 0 ? sizeof tool_order_mark : 0;
 }

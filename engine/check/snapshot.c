@@ -298,7 +298,7 @@ u9_err u9_log_snapshot(u9_log *log, const char *dir, const u9_snapshot_options *
         memcpy(report, &s.report, report->size);
         tell_all(&s);
     }
-    if (refused && s.partial) drop_empty(&s);
+    if (opened && (refused || err == U9_ARG) && s.partial) drop_empty(&s);
     forget_told(&s);
     free(s.told);
     u9i_snapshot_close(&s);

@@ -122,6 +122,7 @@ u9_err u9_lock_file_beside(const char *log, char *out, size_t size)
 {
     static const char name[] = ".u9-numbers", above[] = "/../";
     size_t n = strlen(log);
+    if (n == 0) return U9_ARG;
     while (n > 0 && log[n - 1] == '/') n--;
     size_t keep = last_name(log, n), more = keep == n ? sizeof above - 1 : 0;
     if (keep + more + sizeof name > size) return U9_LIMIT;

@@ -89,7 +89,7 @@ U9_API u9_generator u9_lock_file_generator(u9_lock_file *file);
 
 /*
  * Writes the usual path of the lock file for a log into `out`, `size` bytes: `.u9-numbers` in the directory that
- * holds the log's, by the path alone: the log need not be there. U9_LIMIT: it does not fit.
+ * holds the log's, by the path alone: the log need not be there. U9_LIMIT: it does not fit; U9_ARG: the log's path is empty.
  */
 U9_API U9_MUST_CHECK u9_err u9_lock_file_beside(const char *log, char *out, size_t size);
 

@@ -186,8 +186,8 @@ typedef struct u9_entry {
 } u9_entry;
 
 /*
- * Appends `count` records as one atomic batch: after a crash all of them are there or none. They
- * are numbered in order; `places`, if not NULL, is an array of `count`. Errors as u9_log_append, the
+ * Appends `count` records, one at least, as one atomic batch: after a crash all of them are there or
+ * none. They are numbered in order; `places`, if not NULL, is an array of `count`. Errors as u9_log_append, the
  * fault's sentence names the record, counted from 0; U9_ARG also for a reference that names nothing;
  * U9_LIMIT if all records together exceed U9_RECORD_MAX. On an error none was appended.
  */

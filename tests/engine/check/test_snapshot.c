@@ -583,7 +583,7 @@ START_TEST(of_what_is_no_log_or_not_to_be_taken_there_is_no_snapshot)
     write_file(named("seed", 1), p.bytes, p.size);
     plain_free(&p);
     expect_refused(at("seed"), at("other"), U9_ARG, "plain seed files");
-    ck_assert(!exists(at("other")));
+    ck_assert(!exists(at("other")) && !exists(at("other.partial")));
 }
 END_TEST
 

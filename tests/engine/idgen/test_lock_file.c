@@ -350,6 +350,7 @@ START_TEST(the_usual_lock_file_stands_beside_the_log) /* [I-24] */
         ck_assert_str_eq(out, rows[i][1]);
         ck_assert_int_eq(u9_lock_file_beside(rows[i][0], out, n), U9_LIMIT);
     }
+    ck_assert_int_eq(u9_lock_file_beside("", out, sizeof out), U9_ARG);
 }
 END_TEST
 
