@@ -57,8 +57,9 @@ static int take_lock_file(tool_numbers *n, const char *path)
     char beside[4096 + 32];
     u9_lock_file_options lock = {.size = sizeof lock, .path = n->path, .cluster = (uint32_t)n->cluster};
     u9_fault fault;
-    if (!lock.path && u9_lock_file_beside(path, beside, sizeof beside) != U9_OK)
-        return tool_say(TOOL_REFUSED, "%s: the path is too long", path);
+    u9_err err = lock.path ? U9_OK : u9_lock_file_beside(path, beside, sizeof beside);
+    if (err == U9_ARG) return tool_say(TOOL_REFUSED, "the path is empty");
+    if (err != U9_OK) return tool_say(TOOL_REFUSED, "%s: the path is too long", path);
     if (!lock.path) lock.path = beside;
     if (u9_lock_file_new(&lock, &n->lock_file, &fault) != U9_OK) return tool_fault(&fault);
     n->source = u9_lock_file_generator(n->lock_file);

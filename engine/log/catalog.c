@@ -109,6 +109,13 @@ size_t u9i_catalog_first(const u9i_catalog *c)
     return i;
 }
 
+uint64_t u9i_catalog_kept(const u9i_catalog *c, uint64_t number)
+{
+    size_t i = 0;
+    while (i < c->count && (!u9i_facts_on_row(u9i_catalog_facts(c, i)) || u9i_catalog_facts(c, i)->number < number)) i++;
+    return i < c->count && u9i_catalog_facts(c, i)->has_open ? u9i_catalog_facts(c, i)->open.end.ordinal : c->trim.ordinal;
+}
+
 bool u9i_catalog_begins_late(const u9i_catalog *c)
 {
     size_t first = u9i_catalog_first(c);

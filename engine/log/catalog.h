@@ -120,6 +120,9 @@ bool u9i_catalog_plain(const u9i_catalog *catalog);
 /* The index of the row's first segment; the count if there is none. */
 size_t u9i_catalog_first(const u9i_catalog *catalog);
 
+/* The ordinal at which what the log keeps of the segments from this number on begins: one that it trimmed may stand yet. */
+uint64_t u9i_catalog_kept(const u9i_catalog *catalog, uint64_t number);
+
 /* True if the oldest segments are missing, nothing says that they were trimmed, and nothing else is missing. [L-4] */
 bool u9i_catalog_begins_late(const u9i_catalog *catalog);
 

@@ -273,27 +273,27 @@ size_t u9i_reader_next_on_row(const u9i_reader *r, size_t index)
     return index;
 }
 
-/* Of segments[index] and those behind it, how many were removed, as the log says now that it trimmed them. */
-static size_t count_trimmed(u9i_reader *r, u9i_trim_record *trim)
+/* Of segments[index] and those behind it, how many were removed, as the log says now that it trimmed them; and where it goes on. */
+static size_t count_trimmed(u9i_reader *r, uint64_t *kept)
 {
     u9i_catalog *now;
     size_t i = r->index;
     u9i_stamp stamp;
     if (r->source->dir->single[0] || u9i_source_catalog(r->source, &now, NULL) != U9_OK) return 0;
-    *trim = now->trim;
-    u9i_catalog_unref(now);
-    while (i < r->only && u9i_catalog_facts(r->catalog, i)->number < trim->segment &&
+    while (i < r->only && u9i_catalog_facts(r->catalog, i)->number < now->trim.segment &&
            u9i_dir_stat(r->source->dir, u9i_catalog_facts(r->catalog, i)->name, &stamp) == -ENOENT)
         i++;
+    if (i > r->index) *kept = u9i_catalog_kept(now, u9i_catalog_facts(r->catalog, i - 1)->number + 1);
+    u9i_catalog_unref(now);
     return i - r->index;
 }
 
 bool u9i_reader_trimmed(u9i_reader *r, size_t unit)
 {
-    u9i_trim_record trim;
+    uint64_t kept;
     size_t index = r->index;
     r->index = unit;
-    size_t gone = count_trimmed(r, &trim);
+    size_t gone = count_trimmed(r, &kept);
     r->index = index;
     return gone > 0;
 }
@@ -305,8 +305,8 @@ bool u9i_reader_trimmed(u9i_reader *r, size_t unit)
 static bool skip_trimmed(u9i_reader *r, u9i_step *step)
 {
     const u9i_facts *f = u9i_reader_facts(r);
-    u9i_trim_record trim;
-    size_t gone = count_trimmed(r, &trim);
+    uint64_t kept;
+    size_t gone = count_trimmed(r, &kept);
     if (gone == 0) return false;
     u9i_facts first = *f;
     uint64_t here = ordinal_here(r, U9_NOWHERE);
@@ -314,7 +314,7 @@ static bool skip_trimmed(u9i_reader *r, u9i_step *step)
     if (begins_within(r)) here = U9_NOWHERE;
     r->index = u9i_reader_next_on_row(r, r->index + gone);
     uint64_t there = u9i_reader_opens_at(r, r->index);
-    if (there == U9_NOWHERE) there = trim.ordinal;
+    if (there == U9_NOWHERE) there = kept;
     if (r->index > r->only) r->index = r->only;
     if (r->missing < u9i_reader_missing(r, r->index)) r->missing = u9i_reader_missing(r, r->index);
     r->at = (u9i_position){.ordinal = there};

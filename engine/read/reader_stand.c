@@ -32,8 +32,7 @@ static bool turn_behind(u9i_reader *r, const u9i_stand *stand, u9i_step *step)
     const u9i_catalog *c = r->catalog;
     size_t i = u9i_reader_next_on_row(r, 0);
     while (i < c->count && u9i_catalog_facts(c, i)->number <= stand->number) i = u9i_reader_next_on_row(r, i + 1);
-    uint64_t here = r->at.ordinal, there = u9i_reader_opens_at(r, i);
-    if (there == U9_NOWHERE) there = c->trim.ordinal;
+    uint64_t here = r->at.ordinal, there = u9i_catalog_kept(c, stand->number + 1);
     size_t first = u9i_reader_missing(r, i);
     r->index = i;
     if (c->trim.segment <= stand->number || !r->knows_at || there <= here) {

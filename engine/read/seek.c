@@ -309,15 +309,6 @@ static u9_err seek_offset(u9_cursor *c, uint64_t number, uint64_t offset)
     return walk(c, &s, false);
 }
 
-/* The ordinal of the first record that is kept. */
-static uint64_t first_kept(const u9_cursor *c)
-{
-    const u9i_catalog *catalog = c->reader.catalog;
-    size_t first = u9i_catalog_first(catalog);
-    if (first == catalog->count || !u9i_catalog_facts(catalog, first)->has_open) return catalog->trim.ordinal;
-    return u9i_catalog_facts(catalog, first)->open.end.ordinal;
-}
-
 /* The frame where the cursor was saved, if it stands there as it did. False: it does not. */
 static bool find_saved(u9_cursor *c, const u9i_cursor_line *saved, u9i_spot *out)
 {
@@ -343,7 +334,7 @@ static u9_err seek_saved(u9_cursor *c, const char *text)
     if (err != U9_OK) return err;
     if (memcmp(saved.log, catalog->log, sizeof saved.log) != 0) return refuse_seek(c, "the saved cursor is one of another log");
     sought s = {.by = BY_ORDINAL, .number = saved.ordinal};
-    uint64_t kept = first_kept(c);
+    uint64_t kept = u9i_catalog_kept(catalog, 0);
     if (catalog->trim.segment != 0 && saved.ordinal < kept) {
         u9i_cursor_go(c, start_of(c));
         c->trimmed = (u9_damage){.verdict = U9_V_TORN, .reason = U9_R_TRIMMED, .ordinal = saved.ordinal,
@@ -504,7 +495,7 @@ static u9_err count_before(u9_cursor *c, u9i_cursor_line *out)
 {
     u9_cursor *other;
     u9_record r;
-    out->ordinal = first_kept(c);
+    out->ordinal = u9i_catalog_kept(c->reader.catalog, 0);
     u9_err err = u9_cursor_open(c->log, NULL, &other, &c->fault);
     if (err != U9_OK) return err;
     other->silent = true;

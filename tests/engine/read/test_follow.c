@@ -602,6 +602,29 @@ START_TEST(a_segment_that_goes_before_it_is_opened_is_one_that_was_trimmed) /* [
 }
 END_TEST
 
+/* What the log says is trimmed, and was not removed yet, is shown: none is told of that stands. */
+START_TEST(what_a_trim_did_not_come_to_remove_is_shown) /* [L-10] [M-10] */
+{
+    u9_fault fault;
+    u9_trimmed t = {.size = sizeof t};
+    u9_log *w = open_rolling(at("log"));
+    append_fillers(w, 4);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    following f = follow(at("log"));
+    append_fillers(w, TRIM_RECORDS - 4);
+    close_log(w);
+    u9_trim what = below_ordinal(first_in(at("log"), 4));
+    w = open_rolling(at("log"));
+    sim_fail(SIM_REMOVE, 2, EPERM, true);
+    ck_assert_int_eq(u9_log_trim(w, &what, &t, &fault), U9_IO);
+    sim_mend();
+    close_log(w);
+    ck_assert(!exists(segment_path(at("log"), 1)) && exists(segment_path(at("log"), 2)));
+    take_past_trim(&f, TRIM_RECORDS - 1);
+    stop(&f);
+}
+END_TEST
+
 START_TEST(segments_that_were_read_are_trimmed_without_a_word) /* [L-10] */
 {
     u9_log *w = open_rolling(at("log"));
@@ -1310,6 +1333,7 @@ Suite *suite_follow(void)
     tcase_add_test(tc, a_torn_tail_is_never_handed_out_and_the_next_session_goes_on_behind_it);
     tcase_add_loop_test(tc, what_was_trimmed_before_it_was_read_is_told_and_it_goes_on, 0, 2);
     tcase_add_test(tc, a_segment_that_goes_before_it_is_opened_is_one_that_was_trimmed);
+    tcase_add_test(tc, what_a_trim_did_not_come_to_remove_is_shown);
     tcase_add_test(tc, segments_that_were_read_are_trimmed_without_a_word);
     tcase_add_test(tc, where_the_writer_posts_nothing_the_mark_says_it_within_a_second);
     tcase_add_loop_test(tc, a_forged_post_shows_nothing_but_valid_frames, 0, 3);
