@@ -20,8 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TELL_EVERY = 16, /* so many segments are copied before the lists say so */
-       TRIES = 8 };     /* trims that may be under way when the lists first name the place */
+enum { TELL_EVERY = 16 }; /* so many segments are copied before the lists say so */
 
 static const char lock_name[] = ".tier.lock";
 
@@ -142,7 +141,6 @@ static u9_err take_lists(u9i_tiering *t, u9i_tier_list *own, bool own_damaged, u
     t->unlisted = had == 0;
     if (err == U9_OK) err = add_lacking(t, own, fault);
     t->unnamed = own->place == NULL || strcmp(own->place, t->place) != 0;
-    t->first = t->unnamed && t->list.count == 0;
     t->untold = damaged || own_damaged || t->unnamed || had != t->list.count || own->count != t->list.count;
     memcpy(t->list.log, t->catalog->log, sizeof t->list.log);
     snprintf(t->list.kind, sizeof t->list.kind, "%s", t->catalog->kind);
@@ -201,7 +199,8 @@ static void close_tiering(u9i_tiering *t)
 
 /*
  * Before anything is copied the first time, both lists say which place it is: so a trim, also a writer's, drops nothing from now
- * on that is not there, and a run that is interrupted goes on. What was trimmed until then is not looked for.
+ * on that is not there, and a run that is interrupted goes on. One that has begun before, and is still removing, has said so: the
+ * catalog as it is now tells what goes with that.
  */
 static u9_err name_place(u9i_tiering *t, u9_fault *fault)
 {
@@ -223,7 +222,7 @@ static uint64_t lowest_untiered(const u9i_tiering *t)
 {
     for (size_t i = 0; i < t->catalog->count; i++) {
         const u9i_facts *f = u9i_catalog_facts(t->catalog, i);
-        if (u9i_facts_on_row(f) && !u9i_tier_list_find(&t->list, f->number)) return f->number;
+        if (u9i_tiering_is_due(t, f) && !u9i_tier_list_find(&t->list, f->number)) return f->number;
     }
     return U9_NOWHERE;
 }
@@ -292,54 +291,10 @@ static u9_err copy_steps(u9i_tiering *t, const char *path, u9_fault *fault)
     return err;
 }
 
-/* A trim that had begun before the lists named a place went on, and dropped what was to be copied. */
-static bool trim_went_on(const u9i_tiering *t)
-{
-    u9i_stamp stamp;
-    bool gone = false;
-    for (size_t i = 0; i < t->catalog->count && t->first && t->steps; i++)
-        gone |= t->steps[i].wanted && u9i_dir_stat(t->source.dir, u9i_catalog_facts(t->catalog, i)->name, &stamp) == -ENOENT;
-    return gone;
-}
-
-static int remove_there(const u9i_tiering *t, uint64_t number)
-{
-    char name[20], index[U9I_INDEX_NAME];
-    u9i_segment_name(number, name);
-    u9i_index_name(name, index);
-    int sys = u9i_dir_remove(t->far, index);
-    if (sys == 0 || sys == -ENOENT) sys = u9i_dir_remove(t->far, name);
-    return sys == -ENOENT ? 0 : sys;
-}
-
-/* What was copied stands in front of what went: a log has no gap, and begins where it does here. */
-static u9_err start_over(u9i_tiering *t, u9_fault *fault)
-{
-    u9i_tier_list copied = t->list;
-    t->list.segments = NULL;
-    t->list.place = NULL;
-    t->list.count = t->list.room = 0;
-    u9_err err = name_place(t, fault);
-    for (size_t k = 0; k < copied.count && err == U9_OK; k++) {
-        int sys = remove_there(t, copied.segments[k].number);
-        if (sys != 0) err = u9i_tiering_fail(t, true, ".", sys, "cannot remove what was copied and is to be copied anew", fault);
-    }
-    u9i_tier_list_free(&copied);
-    free(t->steps);
-    t->steps = NULL;
-    t->untold = true;
-    t->done = (u9_tiered){.size = t->done.size};
-    return err == U9_OK ? u9i_tiering_plan(t, fault) : err;
-}
-
 static u9_err copy_wanted(u9i_tiering *t, const char *path, u9_fault *fault)
 {
     u9_fault why;
     u9_err err = copy_steps(t, path, fault);
-    for (unsigned tries = 0; tries < TRIES && err == U9_IO && trim_went_on(t); tries++) {
-        err = start_over(t, fault);
-        if (err == U9_OK) err = copy_steps(t, path, fault);
-    }
     u9_err told = tell_lists(t, err == U9_OK ? fault : &why); /* also of what was copied before it failed */
     return err == U9_OK ? told : err;
 }

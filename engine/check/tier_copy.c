@@ -407,6 +407,10 @@ u9_err u9i_tiering_compare(u9i_tiering *t, size_t i, const u9i_tiered *listed, u
     moving m;
     int sys = open_moving(&m, t, i);
     if (sys == 0) sys = u9i_tiered_compare(listed, t->source.dir, m.facts->name, &copied);
+    if (sys == -ENOENT) { /* it was trimmed meanwhile, as it stands there */
+        close_moving(&m);
+        return U9_OK;
+    }
     if (sys != 0) m.what = "cannot read the segment";
     else if (t->options.verify || !copied) sys = compare_there(&m, 0);
     bool differs = sys == -EBADMSG;

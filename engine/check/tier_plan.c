@@ -20,12 +20,49 @@ static size_t find_last_complete(const u9i_catalog *c)
     return U9I_NOT_THERE;
 }
 
+/* The number of the first segment that the log keeps, by what it said, be those below removed by now or not. */
+static uint64_t first_kept(const u9i_catalog *c)
+{
+    uint64_t first = c->trim.segment, kept = c->marks ? u9i_mark_promise(&c->mark)->first_ordinal : 0;
+    for (size_t i = 0; i < c->count && kept > 0; i++) {
+        const u9i_facts *f = u9i_catalog_facts(c, i);
+        if (u9i_facts_on_row(f) && f->has_open && f->open.end.ordinal <= kept && f->number > first) first = f->number;
+    }
+    return first;
+}
+
+bool u9i_tiering_is_due(const u9i_tiering *t, const u9i_facts *f)
+{
+    return u9i_facts_on_row(f) && f->number >= t->begins;
+}
+
+/*
+ * Where the place begins: with its first segment, by the list; if it has none, behind what the log had trimmed when it got its
+ * place, which may go at any time [L-10]; but a run that was interrupted before a list told of it may have begun below what was
+ * trimmed since, and stays.
+ */
+static u9_err find_begin(u9i_tiering *t, u9_fault *fault)
+{
+    t->begins = t->list.count > 0 ? t->list.segments[0].number : first_kept(t->catalog);
+    for (size_t i = 0; i < t->catalog->count && t->list.count == 0 && t->far; i++) {
+        const u9i_facts *f = u9i_catalog_facts(t->catalog, i);
+        char name[20];
+        u9i_stamp stamp;
+        if (!u9i_facts_on_row(f) || f->number >= t->begins) continue;
+        u9i_segment_name(f->number, name);
+        int sys = u9i_dir_stat(t->far, name, &stamp);
+        if (sys == 0) t->begins = f->number;
+        else if (sys != -ENOENT) return u9i_tiering_fail(t, true, name, sys, "cannot look whether it is there", fault);
+    }
+    return U9_OK;
+}
+
 /* Once it was copied, it is complete, whatever became of it or of the one behind it since. */
 static bool is_ready(const u9i_tiering *t, size_t i)
 {
     const u9i_facts *f = u9i_catalog_facts(t->catalog, i);
     const u9i_tiered *s = u9i_tier_list_find(&t->list, f->number);
-    if (!u9i_facts_on_row(f)) return false;
+    if (!u9i_tiering_is_due(t, f)) return false;
     return (t->last != U9I_NOT_THERE && i <= t->last && f->named) || (s && u9i_tiered_is(s, f));
 }
 
@@ -135,7 +172,7 @@ static u9_err look_at_wanted(u9i_tiering *t, u9_fault *fault)
 {
     size_t first = U9I_NOT_THERE, newest = U9I_NOT_THERE;
     for (size_t i = 0; i < t->catalog->count; i++) {
-        if (!u9i_facts_on_row(u9i_catalog_facts(t->catalog, i))) continue;
+        if (!u9i_tiering_is_due(t, u9i_catalog_facts(t->catalog, i))) continue;
         if (first == U9I_NOT_THERE && (t->steps[i].wanted || t->steps[i].altered || !is_ready(t, i))) first = i;
         newest = i;
     }
@@ -179,6 +216,7 @@ u9_err u9i_tiering_judge(u9i_tiering *t, u9_fault *fault)
 u9_err u9i_tiering_plan(u9i_tiering *t, u9_fault *fault)
 {
     u9_err err = u9i_tiering_find_lost(t, fault);
+    if (err == U9_OK) err = find_begin(t, fault);
     if (err != U9_OK) return err;
     t->steps = calloc(t->catalog->count, sizeof *t->steps);
     if (t->steps == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = t->source.path), "out of memory");

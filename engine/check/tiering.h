@@ -32,11 +32,11 @@ typedef struct u9i_tiering {
     u9i_dir *far;                   /* NULL: not open */
     u9i_tier_list list;             /* what the place has */
     bool unlisted;                  /* the place says nothing of what it has: it may be another disk */
-    bool unnamed;                   /* when this run began, nothing here said which place it is, */
-    bool first;                     /*   nor did a list say of any segment that it is there */
+    bool unnamed;                   /* when this run began, nothing here said which place it is */
     bool untold;                    /* the lists in the two places do not say so yet */
     u9i_position marked;            /* what the place's mark names, of the segment of this number: */
     uint64_t marked_segment;        /*   0: none, or it is damaged */
+    uint64_t begins;                /* no segment of a lower number is to stand there */
     size_t last;                    /* index of the highest segment that may be copied; U9I_NOT_THERE: none may */
     u9_tiered done;
 } u9i_tiering;
@@ -49,6 +49,9 @@ size_t u9i_tiering_find(const u9i_catalog *catalog, uint64_t number);
 
 /* Whether the place is this log's, and is to stay it. [TR-4] */
 U9_MUST_CHECK u9_err u9i_tiering_judge(u9i_tiering *t, u9_fault *fault);
+
+/* A segment of the row that stands at the place, or is to, once it is complete. */
+bool u9i_tiering_is_due(const u9i_tiering *t, const u9i_facts *facts);
 
 /* Which segments are to be copied: t->steps. What the place lost is told. */
 U9_MUST_CHECK u9_err u9i_tiering_plan(u9i_tiering *t, u9_fault *fault);

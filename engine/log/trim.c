@@ -66,13 +66,17 @@ static u9_err read_tiered(const u9i_source *source, u9i_tier_list *list, bool *t
                      "cannot read its file .tier, which says what may go: nothing was trimmed");
 }
 
-/* The lowest number of the row that the place has not, by the list: it and all above stay. U9_NOWHERE: it has all. [TR-4] */
+/*
+ * The lowest number of the row that the place has not, by the list: it and all above stay. U9_NOWHERE: it has all. What stands
+ * below the place's first was trimmed before the log had a place. [TR-3] [TR-4]
+ */
 static uint64_t find_untiered(const u9i_catalog *c, const u9i_tier_list *list)
 {
+    uint64_t begins = list->count > 0 ? list->segments[0].number : 0;
     for (size_t i = 0; i < c->count; i++) {
         const u9i_facts *f = u9i_catalog_facts(c, i);
         const u9i_tiered *there = u9i_tier_list_find(list, f->number);
-        if (u9i_facts_on_row(f) && (there == NULL || !u9i_tiered_is(there, f))) return f->number;
+        if (u9i_facts_on_row(f) && f->number >= begins && (there == NULL || !u9i_tiered_is(there, f))) return f->number;
     }
     return U9_NOWHERE;
 }
@@ -130,15 +134,15 @@ static u9_err find_mended(const u9i_source *source, const u9i_catalog *c, const 
 }
 
 /* The first segment that is kept, as find_cut; what a place must have before it goes here is seen to. */
-static u9_err choose_cut(const u9i_source *source, const u9i_catalog *c, const u9i_limits *l, size_t *cut, uint64_t *last_us, u9_fault *fault)
+static u9_err choose_cut(u9i_trimming *t, const u9i_source *source, const u9i_catalog *c, const u9i_limits *l, size_t *cut,
+                         uint64_t *last_us, u9_fault *fault)
 {
     u9i_tier_list list;
-    bool tiered;
-    u9_err err = read_tiered(source, &list, &tiered, fault);
+    u9_err err = read_tiered(source, &list, &t->settled, fault);
     if (err != U9_OK) return err;
-    uint64_t listed = tiered ? find_untiered(c, &list) : U9_NOWHERE, untiered = listed;
+    uint64_t listed = t->settled ? find_untiered(c, &list) : U9_NOWHERE, untiered = listed;
     *cut = find_cut(source, c, l, untiered, last_us);
-    if (tiered && *cut != NONE) err = find_mended(source, c, &list, *cut, &untiered, fault);
+    if (t->settled && *cut != NONE) err = find_mended(source, c, &list, *cut, &untiered, fault);
     if (untiered != listed) *cut = find_cut(source, c, l, untiered, last_us);
     u9i_tier_list_free(&list);
     return err;
@@ -193,7 +197,7 @@ static u9_err plan_trim(u9i_trimming *t, const u9i_source *source, const u9i_cat
     uint64_t last_us;
     size_t cut;
     *t = (u9i_trimming){.what.size = sizeof t->what};
-    u9_err err = choose_cut(source, c, l, &cut, &last_us, fault);
+    u9_err err = choose_cut(t, source, c, l, &cut, &last_us, fault);
     if (err != U9_OK) return err;
     size_t first = cut == NONE ? u9i_catalog_first(c) : cut;
     if (first == c->count) return U9_OK;
@@ -289,9 +293,28 @@ static void drop_index(u9i_dir *dir, const char *segment)
     if (u9i_dir_stat(dir, name, &stamp) == 0) (void)u9i_dir_remove(dir, name);
 }
 
+/*
+ * The log has said what goes: whoever gives it a place from now on knows that, and copies none of it. [TR-3] If it has got one
+ * since this was planned, what goes may be on its way to there: all of it stays, and goes with a later trim. Lock.
+ */
+static u9_err settle_by_place(u9_log *log, u9i_trimming *t, u9_fault *fault)
+{
+    u9i_tier_list list;
+    bool named;
+    if (t->settled) return U9_OK;
+    u9_err err = read_tiered(&log->source, &list, &named, fault);
+    if (err != U9_OK) return err;
+    u9i_tier_list_free(&list);
+    t->settled = true;
+    if (named) t->count = t->what.segments = t->what.bytes = t->what.records = 0;
+    return U9_OK;
+}
+
 /* Removes the lowest that is left, durably: a higher one never goes before a lower one. Lock. */
 static u9_err remove_lowest(u9_log *log, u9i_trimming *t, u9_fault *fault)
 {
+    u9_err err = settle_by_place(log, t, fault);
+    if (err != U9_OK || t->gone == t->count) return err;
     const u9i_victim *v = &t->victims[t->gone];
     u9i_dir *dir = log->source.dir;
     u9i_stamp stamp;

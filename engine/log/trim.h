@@ -5,7 +5,7 @@
  *
  * Until the u9trim is durable nothing is gone; from then on nothing that goes is missed. What a crash leaves is the
  * oldest of the row still, and goes with the next trim. On a full disk the mark comes first, and the lowest go until there
- * is room for the segment.
+ * is room for the segment. A place (u9_tier) that the log got since the plan is looked for before the first is removed.
  *
  * Threads: what has "lock" in its comment is called with log->trim_lock held, all else without it.
  */
@@ -28,6 +28,7 @@ typedef struct u9i_trimming {
     u9_trimmed what;
     u9i_victim *victims;  /* the lowest first */
     size_t count, gone;   /* so many of them are removed */
+    bool settled;         /* by the log's place, which it had when this was planned, or was looked for once all was said */
 } u9i_trimming;
 
 /* What goes: what anything here says of it. 0: nothing says so. */

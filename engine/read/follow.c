@@ -52,7 +52,8 @@ void u9i_follower_forget(u9i_follower *f)
 
 void u9i_follower_turn(u9i_follower *f)
 {
-    f->astray = f->held = false;
+    f->astray = f->held = f->judging = f->judged = false;
+    f->stuck = 0; /* the end that it came to is in front of it again */
 }
 
 void u9i_follower_release(u9i_follower *f)

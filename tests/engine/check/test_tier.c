@@ -336,7 +336,6 @@ START_TEST(a_first_run_that_was_interrupted_goes_on_also_behind_a_trim) /* [TR-3
 END_TEST
 
 static uint64_t late_ordinal; /* from where on it keeps */
-static unsigned late_failure; /* not 0: the nth call behind it fails, and all further ones */
 
 /* A trim that had looked for a list before there was one goes on meanwhile. */
 static int trim_late(void *ctx, const u9_tiered *so_far)
@@ -351,56 +350,104 @@ static int trim_late(void *ctx, const u9_tiered *so_far)
     (void)trim_log(at("log"), below_ordinal(late_ordinal));
     write_file(list, bytes, size);
     free(bytes);
-    if (late_failure) sim_fail(SIM_ANY, late_failure, EIO, true);
     return 0;
 }
 
-START_TEST(where_a_trim_had_begun_before_the_first_run_the_place_begins_where_the_log_does) /* [TR-3] */
-{
-    bool once = false;
-    make_row_of_segments(at("log"));
-    u9_tier_options what = to_far();
-    what.on_progress = trim_late;
-    what.ctx = &once;
-    uint64_t kept = late_ordinal = first_in(at("log"), 5);
-    tier_with(what);
-    ck_assert(once);
-    ck_assert_uint_eq(done.there, segments_in(at("log")) - 1);
-    shown here = read_through(at("log")), there = read_through(at("far"));
-    ck_assert(here.first == kept && there.first == kept && here.damages + there.damages == 0);
-    ck_assert(here.next == TRIM_RECORDS && there.next == done.next_ordinal);
-    ck_assert(!exists(segment_path(at("far"), 1)) && !exists(segment_path(at("far"), 2)));
-}
-END_TEST
+static unsigned meets_at, calls_until; /* at which call of one run the other one comes between, and calls so far */
+static void (*comes_between)(void);
 
-START_TEST(a_failure_while_a_first_run_begins_anew_costs_nothing_and_is_told) /* [TR-3] [TR-4] */
+static void meet(sim_kind kind)
+{
+    (void)kind;
+    if (++calls_until != meets_at) return;
+    sim_before_call(NULL);
+    comes_between();
+}
+
+static int stop_at_first(void *ctx, const u9_tiered *so_far)
+{
+    (void)ctx;
+    return so_far->segments == 1;
+}
+
+static void tier_between(void)
+{
+    tier();
+}
+
+static void tier_a_little_between(void)
+{
+    u9_tier_options what = to_far();
+    what.on_progress = stop_at_first;
+    u9_err err = try_tier(what);
+    ck_assert_msg(err == U9_STATE, "%s: %s", fault.path, fault.text);
+}
+
+static int fail_at_first(void *ctx, const u9_tiered *so_far)
+{
+    (void)ctx;
+    (void)so_far;
+    sim_fail(SIM_ANY, 1, EIO, true);
+    return 1;
+}
+
+/* As one that is killed: no list tells of what it has copied. */
+static void tier_in_vain_between(void)
+{
+    u9_tier_options what = to_far();
+    what.on_progress = fail_at_first;
+    u9_err err = try_tier(what);
+    sim_mend();
+    ck_assert_msg(err != U9_OK, "%s: %s", fault.path, fault.text);
+}
+
+static void trim_between(void)
+{
+    (void)trim_log(at("log"), below_ordinal(late_ordinal));
+}
+
+static void trim_as_may_be(void)
+{
+    u9_trimmed t = {.size = sizeof t};
+    u9_trim what = below_ordinal(late_ordinal);
+    u9_log *w = open_rolling(at("log"));
+    u9_err err = u9_log_trim(w, &what, &t, &fault);
+    ck_assert_msg(err == U9_OK, "%s: %s", fault.path, fault.text);
+    close_log(w);
+}
+
+/* One of the two is at work, and the other comes between at any of its calls; then the first goes on. */
+static const struct {
+    void (*first)(void), (*second)(void);
+} meetings[] = {{trim_as_may_be, tier_between},
+                {trim_as_may_be, tier_a_little_between},
+                {trim_as_may_be, tier_in_vain_between},
+                {tier_between, trim_between},
+                {tier_a_little_between, trim_between},
+                {tier_in_vain_between, trim_between}};
+
+/* Whatever a trim has said before the log got its place does not go there; what it says after that waits until it is there. */
+START_TEST(a_trim_and_a_first_run_that_meet_at_any_call_leave_both_whole) /* [TR-3] [TR-4] [L-10] */
 {
     make_row_of_segments(at("row"));
     late_ordinal = first_in(at("row"), 5);
-    unsigned fired = 1;
-    for (late_failure = 1; fired > 0; late_failure = next_call(late_failure)) {
-        bool once = false;
+    for (meets_at = 1;; meets_at = next_call(meets_at)) {
         make_anew();
-        u9_tier_options what = to_far();
-        what.on_progress = trim_late;
-        what.ctx = &once;
-        fired = sim_fired();
-        u9_err err = try_tier(what);
-        sim_mend();
-        fired = sim_fired() - fired;
-        ck_assert_msg(err != U9_OK || fired == 0, "call %u", late_failure);
-        shown here = read_through(at("log"));
-        ck_assert(here.first == late_ordinal && here.next == TRIM_RECORDS && here.damages == 0);
-        if (try_tier(to_far()) != U9_OK) { /* what had been copied could not be removed, and no list names it any more */
-            ck_assert_msg(strstr(fault.text, "no list says of what log it is"), "%s", fault.text);
-            remove_log(at("far"));
-            tier();
-        }
-        shown there = read_through(at("far"));
-        ck_assert(there.first == late_ordinal && there.next == done.next_ordinal && there.damages == 0);
+        calls_until = 0;
+        comes_between = meetings[_i].second;
+        sim_before_call(meet);
+        meetings[_i].first();
+        sim_before_call(NULL);
+        if (calls_until < meets_at) break;
+        tier();
+        shown here = read_through(at("log")), there = read_through(at("far"));
+        ck_assert_msg(here.damages + there.damages == 0, "call %u: %s %s", meets_at, here.path, there.path);
+        ck_assert_msg(here.next == TRIM_RECORDS && there.next == done.next_ordinal && here.first <= there.first, "call %u", meets_at);
+        tier_and_drop();
+        here = read_through(at("log")), there = read_through(at("far"));
+        ck_assert_msg(here.damages + there.damages == 0 && here.first == there.first, "call %u: %s %s", meets_at, here.path, there.path);
     }
-    ck_assert_uint_gt(late_failure, 30);
-    late_failure = 0;
+    ck_assert_uint_gt(meets_at, 30);
 }
 END_TEST
 
@@ -1660,7 +1707,7 @@ Suite *suite_tier(void)
     tcase_add_test(t, who_is_told_of_the_progress_may_stop_it);
     tcase_add_test(t, a_live_log_is_tiered_beside_its_writer_which_trims_by_itself);
     tcase_add_test(t, a_first_run_that_was_interrupted_goes_on_also_behind_a_trim);
-    tcase_add_test(t, where_a_trim_had_begun_before_the_first_run_the_place_begins_where_the_log_does);
+    tcase_add_loop_test(t, a_trim_and_a_first_run_that_meet_at_any_call_leave_both_whole, 0, 6);
     tcase_add_test(t, both_are_read_as_one_log_when_segments_were_dropped);
     tcase_add_test(t, a_trim_by_other_means_loses_nothing_that_is_tiered);
     tcase_add_test(t, a_trim_by_other_means_leaves_what_is_not_tiered);
@@ -1690,7 +1737,6 @@ Suite *suite_tier(void)
     tcase_add_test(t, a_list_that_is_whole_and_not_as_said_is_refused);
     tcase_add_test(t, what_an_interrupted_run_left_is_compared_and_taken);
     tcase_add_test(t, something_else_of_the_name_is_left_as_it_is);
-    tcase_add_test(t, a_failure_while_a_first_run_begins_anew_costs_nothing_and_is_told);
     tcase_add_test(t, where_a_list_was_lost_and_a_trim_goes_on_the_place_keeps_what_it_has);
     tcase_add_test(t, a_log_of_which_nothing_was_copied_may_have_another_place);
     tcase_add_test(t, a_place_is_one_logs_and_a_log_has_one_place);

@@ -872,6 +872,29 @@ START_TEST(who_goes_back_after_a_wait_is_shown_what_was_shown)
 }
 END_TEST
 
+/* However many frames; beside a writer and where nobody writes any more. */
+START_TEST(who_goes_back_from_the_end_comes_to_it_again)
+{
+    u9_record r;
+    u9_log *w = open_writer(at("log"), NULL);
+    for (unsigned i = 0; i < 10; i++) commit_text(w, "a");
+    if (_i == 0) close_log(w);
+    following f = follow_on(open_reader(at("log")), _i == 2 ? U9_SHOW_WRITTEN : U9_SHOW_DURABLE);
+    take_up_to(&f, 9);
+    ck_assert_uint_eq(take(&f), 0);
+    for (unsigned back = 1; back <= 10; back++) {
+        for (unsigned k = 0; k < back; k++) {
+            ck_assert_int_eq(u9_cursor_prev(f.cursor, &r), U9_OK);
+            ck_assert_uint_eq(r.ordinal, --f.next);
+        }
+        ck_assert_uint_eq(take(&f), back);
+        ck_assert_uint_eq(f.next, 10);
+    }
+    stop(&f);
+    if (_i > 0) close_log(w);
+}
+END_TEST
+
 /* [L-10] It came to the end first, began to follow then, and from that segment on it goes back, whatever is trimmed. */
 START_TEST(who_goes_back_from_where_he_follows_comes_to_where_he_began_to)
 {
@@ -1344,6 +1367,7 @@ Suite *suite_follow(void)
     tcase_add_loop_test(tc, what_a_log_lacks_or_has_besides_is_told_once_and_followed_past, 0, 4);
     tcase_add_test(tc, a_follower_that_lacks_what_was_promised_is_told_so_once_and_waits);
     tcase_add_test(tc, who_goes_back_after_a_wait_is_shown_what_was_shown);
+    tcase_add_loop_test(tc, who_goes_back_from_the_end_comes_to_it_again, 0, 3);
     tcase_add_test(tc, who_goes_back_from_where_he_follows_comes_to_where_he_began_to);
     tcase_add_loop_test(tc, who_goes_back_from_what_is_held_back_comes_to_it_again, 0, 3);
     tcase_add_loop_test(tc, a_follower_that_is_sent_to_the_end_goes_on_with_what_comes_then, 0, 3);
