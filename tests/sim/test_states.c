@@ -58,10 +58,10 @@ static const line lines[] = {
     {"rrrrs", SIM_REVERSED, U9_POLICY_NONE, 451, 31026},
     {"artrs", SIM_LATE, U9_POLICY_NONE, 295, 14156},
     {"rxac", SIM_LATE, U9_POLICY_COMMIT, 251, 1222},
-    {"rxrxaT", SIM_DRAWN, U9_POLICY_NONE, 877, 9516},
-    {"rcrcTac", SIM_LATE, U9_POLICY_COMMIT, 316, 7346},
-    {"rrTxac", SIM_WILD, U9_POLICY_NONE, 449, 14104},
-    {"rtrtT", SIM_REVERSED, U9_POLICY_NONE, 440, 14968},
+    {"rxrxaT", SIM_DRAWN, U9_POLICY_NONE, 878, 9516},
+    {"rcrcTac", SIM_LATE, U9_POLICY_COMMIT, 317, 7346},
+    {"rrTxac", SIM_WILD, U9_POLICY_NONE, 456, 14146},
+    {"rtrtT", SIM_REVERSED, U9_POLICY_NONE, 441, 14968},
     {"ArbrAs", SIM_WILD, U9_POLICY_NONE, 350, 24804},
 };
 
