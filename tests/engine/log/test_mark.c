@@ -156,6 +156,7 @@ START_TEST(what_is_no_log_yet_is_absent_and_opening_one_changes_nothing) /* [M-6
 {
     uint8_t before[16], after[16];
     u9_options o = small_options();
+    u9_fault fault;
     u9_log *w;
     o.mode = U9_CREATE;
     o.kind = "foo";
@@ -178,6 +179,10 @@ START_TEST(what_is_no_log_yet_is_absent_and_opening_one_changes_nothing) /* [M-6
     picture(at("log"), before);
     o.kind = "muid"; /* which it is not */
     ck_assert_int_eq(u9_log_open(at("log"), &o, &w, NULL), U9_ARG);
+    o.mode = U9_WRITE;
+    o.kind = "no kind";
+    ck_assert_int_eq(u9_log_open(at("log"), &o, &w, &fault), U9_ARG);
+    ck_assert_msg(strstr(fault.text, "is no key kind") != NULL, "%s", fault.text);
     o.kind = NULL;
     for (u9_mode mode = U9_READ; mode <= U9_CREATE; mode++) {
         o.mode = mode;
