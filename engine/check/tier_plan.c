@@ -37,13 +37,14 @@ bool u9i_tiering_is_due(const u9i_tiering *t, const u9i_facts *f)
 }
 
 /*
- * Where the place begins: with its first segment, by the list; if it has none, behind what the log had trimmed when it got its
- * place, which may go at any time [L-10]; but a run that was interrupted before a list told of it may have begun below what was
- * trimmed since, and stays.
+ * Where the place begins: behind what the log had trimmed when it got its place, which may go at any time [L-10]. It may have
+ * begun below what was trimmed since: with its first segment, by the list, or one that a run copied which was interrupted before
+ * a list told of it.
  */
 static u9_err find_begin(u9i_tiering *t, u9_fault *fault)
 {
-    t->begins = t->list.count > 0 ? t->list.segments[0].number : first_kept(t->catalog);
+    t->begins = first_kept(t->catalog);
+    if (t->list.count > 0 && t->list.segments[0].number < t->begins) t->begins = t->list.segments[0].number;
     for (size_t i = 0; i < t->catalog->count && t->list.count == 0 && t->far; i++) {
         const u9i_facts *f = u9i_catalog_facts(t->catalog, i);
         char name[20];

@@ -67,12 +67,12 @@ static u9_err read_tiered(const u9i_source *source, u9i_tier_list *list, bool *t
 }
 
 /*
- * The lowest number of the row that the place has not, by the list: it and all above stay. U9_NOWHERE: it has all. What stands
- * below the place's first was trimmed before the log had a place. [TR-3] [TR-4]
+ * The lowest number of the row that the place has not, by the list: it and all above stay. U9_NOWHERE: it has all. What was
+ * trimmed before the log had a place stands below the place's first yet, and may go. [TR-3] [TR-4]
  */
 static uint64_t find_untiered(const u9i_catalog *c, const u9i_tier_list *list)
 {
-    uint64_t begins = list->count > 0 ? list->segments[0].number : 0;
+    uint64_t first = list->count > 0 ? list->segments[0].number : 0, begins = first < c->trim.segment ? first : c->trim.segment;
     for (size_t i = 0; i < c->count; i++) {
         const u9i_facts *f = u9i_catalog_facts(c, i);
         const u9i_tiered *there = u9i_tier_list_find(list, f->number);
