@@ -370,12 +370,7 @@ static int stop_at_first(void *ctx, const u9_tiered *so_far)
     return so_far->segments == 1;
 }
 
-static void tier_between(void)
-{
-    tier();
-}
-
-static void tier_a_little_between(void)
+static void tier_a_little(void)
 {
     u9_tier_options what = to_far();
     what.on_progress = stop_at_first;
@@ -392,7 +387,7 @@ static int fail_at_first(void *ctx, const u9_tiered *so_far)
 }
 
 /* As one that is killed: no list tells of what it has copied. */
-static void tier_in_vain_between(void)
+static void tier_in_vain(void)
 {
     u9_tier_options what = to_far();
     what.on_progress = fail_at_first;
@@ -401,30 +396,16 @@ static void tier_in_vain_between(void)
     ck_assert_msg(err != U9_OK, "%s: %s", fault.path, fault.text);
 }
 
-static void trim_between(void)
+static void trim_once(void)
 {
     (void)trim_log(at("log"), below_ordinal(late_ordinal));
-}
-
-static void trim_as_may_be(void)
-{
-    u9_trimmed t = {.size = sizeof t};
-    u9_trim what = below_ordinal(late_ordinal);
-    u9_log *w = open_rolling(at("log"));
-    u9_err err = u9_log_trim(w, &what, &t, &fault);
-    ck_assert_msg(err == U9_OK, "%s: %s", fault.path, fault.text);
-    close_log(w);
 }
 
 /* One of the two is at work, and the other comes between at any of its calls; then the first goes on. */
 static const struct {
     void (*first)(void), (*second)(void);
-} meetings[] = {{trim_as_may_be, tier_between},
-                {trim_as_may_be, tier_a_little_between},
-                {trim_as_may_be, tier_in_vain_between},
-                {tier_between, trim_between},
-                {tier_a_little_between, trim_between},
-                {tier_in_vain_between, trim_between}};
+} meetings[] = {{trim_once, tier}, {trim_once, tier_a_little}, {trim_once, tier_in_vain},
+                {tier, trim_once}, {tier_a_little, trim_once}, {tier_in_vain, trim_once}};
 
 /* Whatever a trim has said before the log got its place does not go there; what it says after that waits until it is there. */
 START_TEST(a_trim_and_a_first_run_that_meet_at_any_call_leave_both_whole) /* [TR-3] [TR-4] [L-10] */
