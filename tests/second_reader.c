@@ -43,6 +43,7 @@ typedef struct second_file {
     int called, served;
     int keyless; /* its header cannot be read, and its secret is nowhere else */
     int plain;   /* frames are those of E-2 */
+    int none;    /* no frame is valid, by F-6 or E-2 */
     const frame *mark; /* the u9mark of which it is the segment [M-4] */
     const frame *by;      /* of the row: the u9open that names its end */
     int accepted;         /* what was unknown behind that is told no more */
@@ -432,9 +433,11 @@ static void look_plain(second_file *s)
 {
     frame f, *found = NULL;
     size_t n = 0;
+    s->none = 1;
     for (uint64_t p = 32; p + 16 <= s->n; p += 16) {
         if (no_boundary(s, p)) continue;
         if (check(s, p, NOWHERE, 2, &f) != U9_R_NONE) continue;
+        s->none = 0;
         if (!n && f.length >= 80 && is_trailer(s->d + p + 64 + f.length - 80)) break;
         found = grown(found, n, sizeof f);
         found[n++] = f;
@@ -1202,7 +1205,7 @@ static void sort_out(second_log *g)
     if (g->mark) id = g->mark->frames->f[1].at;
     for (s = g->files; s < stop; s++) {
         if (s->keyless && !s->spared && !s->open) s->wrong = U9_R_UNREADABLE; /* */
-        ours |= !s->plain && !s->blank;
+        ours |= !s->plain && !s->blank && !(s->none && !s->n_frames) && s->wrong != U9_R_UNREADABLE;
     }
     for (s = g->files; s < stop; s++)
         if (!s->wrong && (is_foreign(s, id) || (ours && s->plain))) { /* [E-4] */

@@ -254,13 +254,16 @@ static int by_number(const void *a, const void *b)
     return (x->in_name > y->in_name) - (x->in_name < y->in_name);
 }
 
-/* Plain seed files are read in a row of their own; among the segments of a log they are foreign. [E-4] */
+/*
+ * Plain seed files are read in a row of their own; among the segments of a log they are foreign. A file in which nothing is
+ * whole says of neither kind that it was of it. [E-4]
+ */
 static void place_plain(u9i_row *row)
 {
     bool log = false;
     for (size_t i = 0; i < row->count; i++) {
         const u9i_facts *f = &row->facts[i];
-        log |= !f->plain && !f->blank && !f->stray;
+        log |= !f->plain && !f->blank && !f->stray && !f->bare && f->wrong != U9_R_UNREADABLE;
     }
     for (size_t i = 0; i < row->count && log; i++)
         if (row->facts[i].plain) row->facts[i].wrong = U9_R_FOREIGN;

@@ -82,7 +82,7 @@ static bool same_inside(const u9i_facts *a, const u9i_facts *b)
     return a->size == b->size && a->header == b->header && a->mends == b->mends && a->mends_frames == b->mends_frames &&
            memcmp(a->secret.bytes, b->secret.bytes, sizeof a->secret.bytes) == 0 &&
            memcmp(a->secret.boundary, b->secret.boundary, sizeof a->secret.boundary) == 0 &&
-           a->secret.lost == b->secret.lost && a->barren == b->barren && a->boundaries == b->boundaries &&
+           a->secret.lost == b->secret.lost && a->bare == b->bare && a->barren == b->barren && a->boundaries == b->boundaries &&
            a->blank == b->blank && a->plain == b->plain && a->stray == b->stray && a->no_file == b->no_file && a->spared == b->spared &&
            a->has_open == b->has_open && a->has_trim == b->has_trim && a->has_end == b->has_end &&
            a->has_spare == b->has_spare && a->unread == b->unread && a->unread_at == b->unread_at &&
@@ -424,7 +424,7 @@ static u9_err look_blank(u9i_facts *f, u9i_dir *dir, u9i_window *window)
 }
 
 /* A frame's header at 32 whose boundary is not that of the secret: the secret is damaged. [H-4] */
-static u9_err look_secret(u9i_facts *f, u9i_window *window, bool bare)
+static u9_err look_secret(u9i_facts *f, u9i_window *window)
 {
     const uint8_t *p;
     size_t avail;
@@ -434,8 +434,8 @@ static u9_err look_secret(u9i_facts *f, u9i_window *window, bool bare)
                  memcmp(p, f->secret.boundary, U9I_HASH_SIZE) != 0;
     if (!other && f->header == U9_OK) return U9_OK;
     u9i_frame frame; /* unless other frames are there by this secret: then it is that boundary */
-    if (!bare) err = u9i_window_find(window, U9I_DISK_HEADER_SIZE, f->size, &frame);
-    if (!bare && err != U9_END) return err;
+    if (!f->bare) err = u9i_window_find(window, U9I_DISK_HEADER_SIZE, f->size, &frame);
+    if (!f->bare && err != U9_END) return err;
     f->barren = true;
     if (other && f->header == U9_OK) f->header = U9_CORRUPT;
     return U9_OK;
@@ -452,7 +452,7 @@ static u9_err find_boundary(u9i_facts *f, u9i_window *window)
     if (boundary == NULL) return U9_OK;
     memcpy(f->secret.boundary, boundary, U9I_HASH_SIZE);
     f->secret.lost = true;
-    f->barren = false;
+    f->bare = f->barren = false;
     f->wrong = U9_R_NONE;
     return read_open(f, window);
 }
@@ -475,18 +475,17 @@ static void guess_kind(const u9i_frame *frame, char *kind)
     }
 }
 
-/* A file whose first whole frame bears no trailer is none of a log's. [E-1] *bare: there is no whole frame at all. */
-static u9_err look_plain(u9i_facts *f, u9i_window *window, bool *bare)
+/* A file whose first whole frame bears no trailer is none of a log's. [E-1] */
+static u9_err look_plain(u9i_facts *f, u9i_window *window)
 {
     u9i_frame frame;
     u9i_trailer trailer;
-    *bare = false;
     if (f->blank || f->header == U9_VERSION) return U9_OK;
     window->plain = true;
     u9_err err = u9i_window_find(window, U9I_DISK_HEADER_SIZE, f->size, &frame);
     window->plain = false;
-    *bare = err == U9_END;
-    if (err != U9_OK) return *bare ? U9_OK : err;
+    f->bare = err == U9_END;
+    if (err != U9_OK) return f->bare ? U9_OK : err;
     f->plain = frame.body_size < U9I_TRAILER_SIZE ||
                !u9i_trailer_decode(frame.body + frame.body_size - U9I_TRAILER_SIZE, &trailer);
     if (f->plain) guess_kind(&frame, f->kind);
@@ -550,13 +549,12 @@ u9_err u9i_probe(u9i_facts *f, u9i_dir *dir, u9i_window *window, const u9i_spare
         memcpy(f->at_first, bytes + U9I_DISK_HEADER_SIZE, sizeof f->at_first);
     err = read_open_by(f, window, spares, spare_count);
     if (err == U9_OK && !f->has_open) {
-        bool bare = false;
         window->until = U9_NOWHERE;
         err = look_blank(f, dir, window);
         if (err == U9_OK) err = find_spare(f, window, spares, spare_count); /* a blank one may be named, and is none then */
         if (err == U9_OK) err = read_open_by(f, window, spares, spare_count);
-        if (err == U9_OK && !f->has_open && !f->wrong) err = look_plain(f, window, &bare);
-        if (err == U9_OK && !f->has_open && !f->wrong && !f->plain) err = look_secret(f, window, bare);
+        if (err == U9_OK && !f->has_open && !f->wrong) err = look_plain(f, window);
+        if (err == U9_OK && !f->has_open && !f->wrong && !f->plain) err = look_secret(f, window);
         if (err == U9_OK && !f->spared && !f->wrong) err = look_stray(f, window, header);
         bool closed = f->barren || f->wrong == U9_R_UNREADABLE;
         if (err == U9_OK && closed && f->mends && !f->blank && !f->stray) err = find_boundary(f, window);

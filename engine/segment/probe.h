@@ -34,7 +34,8 @@ typedef struct u9i_facts {
     bool mends;         /* asked for: the boundary is found without the secret, if need be [G-2] */
     bool mends_frames;  /* asked for: damaged headers and trailers of frames are mended [Y-1] */
     u9i_secret secret;  /* from the header, or from a spare copy (header is not U9_OK then) [H-5] */
-    bool barren;        /* the header is damaged and no frame is valid: perhaps no segment at all */
+    bool bare;          /* no frame is valid, with a trailer or without [E-4] */
+    bool barren;        /* and the header is damaged: perhaps no segment at all */
     unsigned boundaries; /* so many were found without the secret; of several none is believed */
     bool blank;         /* a creation cut short [L-4] */
     bool plain;         /* a plain seed file: no trailers, no promises, no u9open [E-1] */

@@ -9,6 +9,7 @@
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -314,30 +315,53 @@ START_TEST(ranges_of_a_plain_seed_file_neither_miss_nor_repeat)
 }
 END_TEST
 
-/* Stretches of anything, anywhere: both readers see the same. */
+/* Stretches of anything, anywhere behind `spared` bytes. */
+static plain_file ruined(uint8_t seed, unsigned frames, size_t spared)
+{
+    plain_file p = plain_begin(seed);
+    unsigned n = 0;
+    for (unsigned i = 0; i < frames; i++) {
+        put_records(&p, "some text ", (unsigned)rand() % 4, &n);
+        plain_zeros(&p, 16 * ((size_t)rand() % 3));
+    }
+    plain_zeros(&p, (size_t)rand() % 40);
+    for (unsigned i = (unsigned)rand() % 4; i > 0; i--) {
+        size_t from = spared + (size_t)rand() % (p.size - spared), to = spared + (size_t)rand() % (p.size - spared);
+        size_t most = p.size - (from > to ? from : to), size = (size_t)rand() % 300;
+        if (rand() % 2) from -= from % 16, to -= to % 16;
+        memmove(p.bytes + to, p.bytes + from, size < most ? size : most);
+    }
+    return p;
+}
+
+/* Both readers see the same. */
 START_TEST(a_plain_seed_file_in_ruins_is_read_alike_by_both_readers)
 {
     const char *path = at("plain.u9");
     srand(5);
     for (unsigned round = 0; round < 200; round++) {
-        plain_file p = plain_begin((uint8_t)round);
-        unsigned n = 0;
-        for (unsigned i = 0; i < 8; i++) {
-            put_records(&p, "some text ", (unsigned)rand() % 4, &n);
-            plain_zeros(&p, 16 * ((size_t)rand() % 3));
-        }
-        plain_zeros(&p, (size_t)rand() % 40);
-        for (unsigned i = (unsigned)rand() % 4; i > 0; i--) {
-            size_t from = 96 + (size_t)rand() % (p.size - 96), to = 96 + (size_t)rand() % (p.size - 96);
-            size_t most = p.size - (from > to ? from : to), size = (size_t)rand() % 300;
-            if (rand() % 2) from -= from % 16, to -= to % 16;
-            memmove(p.bytes + to, p.bytes + from, size < most ? size : most);
-        }
+        plain_file p = ruined((uint8_t)round, 8, 96);
         save(&p, path);
         seen *s = look(path);
         ck_assert(s->err != U9_OK || s->report.verdict <= U9_V_UNKNOWN);
         forget(s);
         plain_free(&p);
+    }
+}
+END_TEST
+
+/* [E-4] Also where of some nothing is left, and none is read alone. */
+START_TEST(plain_seed_files_in_ruins_are_read_alike_by_both_readers)
+{
+    make_dir(at("log"));
+    srand(6);
+    for (unsigned round = 0; round < 200; round++) {
+        for (unsigned i = 1; i <= 3; i++) {
+            plain_file p = ruined((uint8_t)(3 * round + i), 1 + (unsigned)rand() % 2, 8 + (size_t)rand() % 90);
+            save(&p, segment_path(at("log"), i));
+            plain_free(&p);
+        }
+        forget(look(at("log")));
     }
 }
 END_TEST
@@ -484,6 +508,49 @@ START_TEST(plain_seed_files_stand_in_a_row_of_their_own)
 }
 END_TEST
 
+/* [E-4] What it was nobody knows: whichever it is, and whatever of it is damaged, the others are read. */
+START_TEST(a_file_without_a_whole_frame_takes_nothing_from_plain_seed_files_beside_it)
+{
+    static const size_t damaged[] = {10, 64, 90, 140}; /* secret, signature, length, payload */
+    enum { FILES = 3 };
+    const char *log = at("log");
+    make_dir(log);
+    for (unsigned which = 0; which < FILES; which++)
+        for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+            for (unsigned file = 0, n = 0; file < FILES; file++) {
+                plain_file p = plain_begin((uint8_t)(5 + 4 * file));
+                put_records(&p, "p", 2, &n);
+                if (file == which) p.bytes[damaged[i]] ^= 3; /* two bits: one of the secret is found by trying */
+                save(&p, segment_path(log, file + 1));
+                plain_free(&p);
+            }
+            seen *s = look(log);
+            ck_assert_uint_eq(s->count, 2 * (FILES - 1));
+            ck_assert_uint_eq(s->records[2].ordinal, 2);
+            ck_assert_int_eq(s->report.plain, 1);
+            ck_assert_uint_gt(s->damage_count, 0);
+            ck_assert_uint_eq(count_damages(s, U9_V_UNKNOWN, U9_R_FOREIGN), 0);
+            forget(s);
+            if (!sim_in_use()) continue;
+            sim_spoil(segment_path(log, which + 1), 0, 4096, EIO, 0); /* and where its bytes cannot be read */
+            s = look(log);
+            ck_assert_uint_eq(s->count, 2 * (FILES - 1));
+            ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_UNREADABLE), 1);
+            forget(s);
+            sim_clear();
+        }
+    forged_segment f = forge_begin(2, 1, NULL, U9I_TAIL_NONE);
+    forge_records(&f, "ours", 2);
+    forge_end(&f, U9I_END_CLOSING);
+    forge_save(&f, log);
+    seen *s = look(log);
+    ck_assert_uint_eq(s->count, 2);
+    ck_assert_uint_eq(count_damages(s, U9_V_UNKNOWN, U9_R_FOREIGN), 1);
+    forget(s);
+    forge_free(&f);
+}
+END_TEST
+
 /* {F30} */
 START_TEST(nothing_is_ever_appended_to_a_plain_seed_file)
 {
@@ -615,10 +682,12 @@ Suite *suite_plain(void)
     tcase_add_test(tc, in_a_file_of_both_kinds_of_frames_the_first_decides);
     tcase_add_test(tc, ranges_of_a_plain_seed_file_neither_miss_nor_repeat);
     tcase_add_test(tc, a_plain_seed_file_in_ruins_is_read_alike_by_both_readers);
+    tcase_add_test(tc, plain_seed_files_in_ruins_are_read_alike_by_both_readers);
     tcase_add_test(tc, what_is_damaged_in_front_of_a_place_in_a_plain_seed_file_is_told_there);
     tcase_add_test(tc, a_key_is_found_and_a_value_without_one_never_is);
     tcase_add_test(tc, a_key_in_a_plain_seed_file_is_found_by_an_index);
     tcase_add_test(tc, plain_seed_files_stand_in_a_row_of_their_own);
+    tcase_add_test(tc, a_file_without_a_whole_frame_takes_nothing_from_plain_seed_files_beside_it);
     tcase_add_test(tc, nothing_is_ever_appended_to_a_plain_seed_file);
     tcase_add_test(tc, a_plain_seed_file_is_not_sent);
     tcase_add_test(tc, salvage_makes_a_log_of_a_plain_seed_file);
