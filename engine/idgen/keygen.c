@@ -25,14 +25,25 @@ static int env_fill(void *ctx, void *out, size_t size)
     return u9i_random(ctx, out, size) ? 0 : -1;
 }
 
-/* [I-23] A number that is given, a source, or neither. Zeros alone give none. */
+/* [I-23] The number that is given, in `number`; NULL: there is none, as zeros alone give none. */
+static const u9_grant *given_in(const u9_options *o, u9_grant *number)
+{
+    *number = (u9_grant){.generator = o->generator, .cluster = o->cluster};
+    return o->generator_given || o->generator != 0 || o->cluster != 0 ? number : NULL;
+}
+
+const char *u9i_keygen_wrong(const u9_options *o)
+{
+    u9_grant number;
+    return u9i_uid8keys_wrong(o->numbers, given_in(o, &number));
+}
+
 static u9_err make_uid8(u9i_keygen *m, const u9_clock *clock, uint64_t time_us, const u9_options *o,
                         u9_fault *fault)
 {
-    const u9_grant number = {.generator = o->generator, .cluster = o->cluster};
-    bool given = o->generator_given || o->generator != 0 || o->cluster != 0;
+    u9_grant number;
     m->size = U9_UID8_SIZE;
-    return u9i_uid8keys_new(o->numbers, given ? &number : NULL, clock, time_us / 1000, &m->uid8, fault);
+    return u9i_uid8keys_new(o->numbers, given_in(o, &number), clock, time_us / 1000, &m->uid8, fault);
 }
 
 /* The generator that the kind needs, if any. */

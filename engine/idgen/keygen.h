@@ -24,10 +24,12 @@ typedef struct u9i_keygen {
     u9i_uid8keys *uid8;
 } u9i_keygen;
 
+/* What is wrong with where the options have the number of eight-byte keys from; NULL: nothing. [I-23] */
+const char *u9i_keygen_wrong(const u9_options *options);
+
 /*
- * Makes keys of `kind`, above those of `time_us`, by the clock and the randomness of `env`. Of the options it
- * reads where the number of eight-byte keys comes from. U9_ARG: no such kind, or that is wrong. On failure
- * nothing is held.
+ * Makes keys of `kind`, above those of `time_us`, by the clock and the randomness of `env`. Of the options, in which
+ * that is not wrong, it reads no more. U9_ARG: no such kind. On failure nothing is held.
  */
 U9_MUST_CHECK u9_err u9i_keygen_init(u9i_keygen *maker, u9i_env *env, const char *kind, uint64_t time_us,
                                      const u9_options *options, u9_fault *fault);

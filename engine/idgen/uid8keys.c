@@ -58,7 +58,7 @@ static const char *check_number(const u9_grant *grant)
     return why == U9_UID8_GENERATOR ? "options.generator is above 2047" : "options.cluster is above 15";
 }
 
-static const char *check_source(const u9_generator *source, const u9_grant *given)
+const char *u9i_uid8keys_wrong(const u9_generator *source, const u9_grant *given)
 {
     if (source && given) return "options.numbers is given, and options.generator too";
     if (given) return check_number(given);
@@ -71,8 +71,7 @@ static const char *check_source(const u9_generator *source, const u9_grant *give
 u9_err u9i_uid8keys_new(const u9_generator *source, const u9_grant *given, const u9_clock *clock,
                         uint64_t seen_ms, u9i_uid8keys **out, u9_fault *fault)
 {
-    const char *wrong = check_source(source, given);
-    if (wrong) return u9i_fault(fault, U9_ARG, U9I_AT(.rule = "I-23"), "%s", wrong);
+    assert(u9i_uid8keys_wrong(source, given) == NULL);
     u9i_uid8keys *k = (u9i_uid8keys *)u9i_gen_new(sizeof *k, fault);
     if (!k) return U9_NOMEM;
     if (source) k->source = *source;

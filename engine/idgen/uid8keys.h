@@ -22,9 +22,12 @@
 
 typedef struct u9i_uid8keys u9i_uid8keys;
 
+/* What is wrong with what a number is to be had from, by the names of u9_options; NULL: nothing. Not both. */
+const char *u9i_uid8keys_wrong(const u9_generator *source, const u9_grant *given);
+
 /*
- * Makes one. `source` NULL: `given` is the number, for good; both NULL: there is none, and ready is U9_ARG. The
- * source is copied, and so is `clock`. Keys are above `seen_ms`. U9_ARG: the number is out of range; U9_NOMEM.
+ * Makes one, of what is not wrong. `source` NULL: `given` is the number, for good; both NULL: there is none, and ready
+ * is U9_ARG. The source is copied, and so is `clock`. Keys are above `seen_ms`. U9_NOMEM.
  */
 U9_MUST_CHECK u9_err u9i_uid8keys_new(const u9_generator *source, const u9_grant *given, const u9_clock *clock,
                                       uint64_t seen_ms, u9i_uid8keys **out, u9_fault *fault);

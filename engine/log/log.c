@@ -58,35 +58,36 @@ bool u9i_options_known(const u9_options *o)
            o->size == offsetof(u9_options, kind);
 }
 
-static u9_err check_log_options(const char *path, const u9_options *o, u9_fault *fault)
+static const char *wrong_in(const u9_options *o)
 {
-    const char *wrong = NULL;
-    if (path == NULL || path[0] == 0) wrong = "the path is empty";
-    else if (!u9i_options_known(o))
-        wrong = "options.size is not sizeof(u9_options)";
-    else if (o->mode > U9_CREATE) wrong = "options.mode is none of u9_mode";
-    else if (o->policy > U9_POLICY_NONE) wrong = "options.policy is none of u9_policy";
-    else if (o->segment_size != 0 && o->segment_size < 65536)
-        wrong = "options.segment_size is below 64 KiB";
-    else if (o->size > offsetof(u9_options, medallion) && o->medallion >= U9_MUID_MEDALLION_MAX)
-        wrong = "options.medallion is out of range";
-    else if (o->size > offsetof(u9_options, interval_ms) && o->interval_ms > INTERVAL_MS_MAX)
-        wrong = "options.interval_ms is above 1000";
-    else if (o->size > offsetof(u9_options, memory) && o->memory != 0 && (o->memory < MEMORY_MIN || o->memory > MEMORY_MAX))
-        wrong = "options.memory is not 4 MiB to 1 GiB";
-    else if (o->size > offsetof(u9_options, verify) && o->verify > U9_VERIFY_NEVER)
-        wrong = "options.verify is none of u9_verify";
-    else if (o->size > offsetof(u9_options, index_memory) && o->index_memory != 0 &&
-             (o->index_memory < INDEX_MEMORY_MIN || o->index_memory > INDEX_MEMORY_MAX))
-        wrong = "options.index_memory is not 1 MiB to 16 GiB";
-    else if (o->size > offsetof(u9_options, mend) && o->mend != 0 && o->mode != 0 && o->mode != U9_READ)
-        wrong = "options.mend is for readers";
-    else if (o->size > offsetof(u9_options, kind) && o->mode == U9_CREATE && o->kind && o->kind[0] &&
-             u9_kind_check(o->kind, strlen(o->kind), NULL) != U9_OK)
-        wrong = "options.kind is no key kind";
-    else if (o->segment_size >= U9I_SEGMENT_MAX / 2)
-        wrong = "options.segment_size is above 2^42 bytes";
-    return wrong ? u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "%s", wrong) : U9_OK;
+    if (o->mode > U9_CREATE) return "options.mode is none of u9_mode";
+    if (o->policy > U9_POLICY_NONE) return "options.policy is none of u9_policy";
+    if (o->segment_size != 0 && o->segment_size < 65536) return "options.segment_size is below 64 KiB";
+    if (o->segment_size >= U9I_SEGMENT_MAX / 2) return "options.segment_size is above 2^42 bytes";
+    if (o->medallion >= U9_MUID_MEDALLION_MAX) return "options.medallion is out of range";
+    if (o->interval_ms > INTERVAL_MS_MAX) return "options.interval_ms is above 1000";
+    if (o->memory != 0 && (o->memory < MEMORY_MIN || o->memory > MEMORY_MAX)) return "options.memory is not 4 MiB to 1 GiB";
+    if (o->verify > U9_VERIFY_NEVER) return "options.verify is none of u9_verify";
+    if (o->index_memory != 0 && (o->index_memory < INDEX_MEMORY_MIN || o->index_memory > INDEX_MEMORY_MAX))
+        return "options.index_memory is not 1 MiB to 16 GiB";
+    if (o->mend != 0 && o->mode > U9_READ) return "options.mend is for readers";
+    bool asks = o->mode > U9_READ && o->kind && o->kind[0];
+    return asks && u9_kind_check(o->kind, strlen(o->kind), NULL) != U9_OK ? "options.kind is no key kind" : NULL;
+}
+
+/* Nothing is made, nor looked at, by options that cannot be. *out: all of them. */
+static u9_err take_options(const char *path, const u9_options *o, u9_options *out, u9_fault *fault)
+{
+    const char *wrong = path == NULL || path[0] == 0 ? "the path is empty"
+                        : !u9i_options_known(o)     ? "options.size is not sizeof(u9_options)"
+                                                      : NULL;
+    memset(out, 0, sizeof *out);
+    if (wrong == NULL) memcpy(out, o, o->size);
+    if (wrong == NULL) wrong = wrong_in(out);
+    if (wrong) return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "%s", wrong);
+    if (out->mode == 0) out->mode = U9_READ;
+    wrong = out->mode > U9_READ ? u9i_keygen_wrong(out) : NULL;
+    return wrong ? u9i_fault(fault, U9_ARG, U9I_AT(.path = path, .rule = "I-23"), "%s", wrong) : U9_OK;
 }
 
 static u9_err open_source(u9_log *log, const char *path, u9_fault *fault)
@@ -97,8 +98,7 @@ static u9_err open_source(u9_log *log, const char *path, u9_fault *fault)
     if (err != U9_OK) return u9i_fault(fault, err, U9I_AT(.path = path), "%s", why.text);
     err = u9i_source_open(&log->source, env, path, log->options.mode == U9_CREATE, fault);
     log->source.windows.verify = log->options.verify;
-    bool reads = log->options.mode == 0 || log->options.mode == U9_READ;
-    return err == U9_OK && reads ? u9i_tiered_open(&log->source.dir, path, fault) : err;
+    return err == U9_OK && log->options.mode == U9_READ ? u9i_tiered_open(&log->source.dir, path, fault) : err;
 }
 
 /* Nothing in a catalog, or nothing in it that is a segment: no log. */
@@ -350,14 +350,14 @@ static u9_err open_handle(const char *path, const u9_options *o, opening how, ui
 {
     static uint64_t opened;
     if (out == NULL) return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "an argument is NULL");
-    u9_err err = check_log_options(path, o, fault);
+    u9_options all;
+    u9_err err = take_options(path, o, &all, fault);
     if (err != U9_OK) return err;
     u9_log *log = calloc(1, sizeof *log);
     if (log == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = path), "out of memory");
     pthread_mutex_init(&log->lock, NULL);
     pthread_mutex_init(&log->trim_lock, NULL);
-    memcpy(&log->options, o, o->size);
-    if (o->mode == 0) log->options.mode = U9_READ;
+    log->options = all;
     log->writing = log->options.mode != U9_READ;
     log->event_fd = -1;
     log->id = __atomic_add_fetch(&opened, 1, __ATOMIC_RELAXED);

@@ -78,8 +78,8 @@ typedef struct u9_options {
     const char *io;          /* "posix", "uring", NULL: U9_IO from the environment, else the best */
     u9_damage_fn *on_damage; /* told of each damage once per walk that meets it; may be NULL */
     void *on_damage_ctx;     /* its first argument */
-    const char *kind;        /* key kind of a new log (u9/key.h), NULL: "muid"; of one that is there
-                              * NULL or the same */
+    const char *kind;        /* key kind of a new log (u9/key.h), NULL or "": "muid"; of one that is there
+                              * the same, or neither */
     uint32_t generator;      /* kind uid8, fresh keys: the generator's number, 0 .. 2047, and cluster, */
     uint32_t cluster;        /* 0 .. 15: no other writer may use this pair at the same time. Both 0: none is given */
     int generator_given;     /* not 0: they are given, also if both are 0 */

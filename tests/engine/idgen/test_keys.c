@@ -195,14 +195,19 @@ static void expect_refused(const u9_options *o, const char *why)
     ck_assert_msg(err == U9_ARG && strstr(fault.text, why), "%s: %s", u9_err_name(err), fault.text);
 }
 
-START_TEST(a_number_that_no_key_has_room_for_is_refused) /* [I-23] */
+/* And nothing is made, whatever the kind of keys is. [I-23] */
+START_TEST(a_number_that_no_key_has_room_for_is_refused)
 {
-    u9_options o = uid8_options();
-    o.generator = 2048;
-    expect_refused(&o, "options.generator is above 2047");
-    o.generator = 2047;
-    o.cluster = 16;
-    expect_refused(&o, "options.cluster is above 15");
+    for (int i = 0; i < 2; i++) {
+        u9_options o = uid8_options();
+        if (i > 0) o.kind = NULL;
+        o.generator = 2048;
+        expect_refused(&o, "options.generator is above 2047");
+        o.generator = 2047;
+        o.cluster = 16;
+        expect_refused(&o, "options.cluster is above 15");
+        ck_assert(!exists(at("log")));
+    }
 }
 END_TEST
 
@@ -497,6 +502,7 @@ START_TEST(a_source_that_is_wrong_is_refused) /* [I-23] */
         if (i == 5) o.generator_given = 1;
         ck_assert_int_eq(u9_log_open(at("log"), &o, &w, &fault), U9_ARG);
         ck_assert_str_eq(fault.rule, "I-23");
+        ck_assert(!exists(at("log")));
     }
     u9_log *w = open_lent();
     u9_uid8 id;
