@@ -306,7 +306,9 @@ static u9_err settle_by_place(u9_log *log, u9i_trimming *t, u9_fault *fault)
     if (err != U9_OK) return err;
     u9i_tier_list_free(&list);
     t->settled = true;
-    if (named) t->count = t->what.segments = t->what.bytes = t->what.records = 0;
+    if (!named) return U9_OK;
+    t->count = 0;
+    t->what = (u9_trimmed){.size = t->what.size, .segment = t->what.segment, .ordinal = t->what.ordinal};
     return U9_OK;
 }
 

@@ -36,7 +36,7 @@ typedef struct u9_trim {
 /* What went, or would go. */
 typedef struct u9_trimmed {
     size_t size;            /* set by the caller: sizeof(u9_trimmed) */
-    uint64_t segments;      /* 0: none, nothing was changed, and the rest but segment and ordinal is 0 */
+    uint64_t segments;      /* 0: none, and the rest but segment and ordinal is 0; nothing was changed, or see below */
     uint64_t records;       /* by their ordinals: lost ones are counted as well. U9_NOWHERE: not known */
     uint64_t bytes;         /* of their files */
     uint64_t first_time_us; /* wall clock when the first of them was begun; 0: not known */
@@ -51,7 +51,8 @@ typedef struct u9_trimmed {
  * It waits for that; other threads may append meanwhile, and wait where they do for a commit. If nothing is to go,
  * nothing is written. On a full disk the log's mark, which is there already, says it first, and what goes makes the room.
  * Readers that are in a removed segment read it to its end; those that have not come to it yet are told
- * (U9_R_TRIMMED) and go on behind it.
+ * (U9_R_TRIMMED) and go on behind it. If the log gets its place (u9/tier.h) after what goes was chosen, all that is left
+ * of that stays: the log says that it is trimmed, and a later trim removes it.
  * Errors: U9_ARG (an argument is NULL, a size is another; a key that is none of the log's kind), U9_AGAIN (a record of
  * u9/large.h is being written, whose segment is not left until it is over: nothing was changed), U9_STATE (opened for
  * reading, and not dry_run; forked), U9_IO, with sys ENOSPC if there is no room for a new segment, not even where all is

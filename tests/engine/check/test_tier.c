@@ -398,7 +398,9 @@ static void tier_in_vain(void)
 
 static void trim_once(void)
 {
-    (void)trim_log(at("log"), below_ordinal(late_ordinal));
+    u9_trimmed t = trim_log(at("log"), below_ordinal(late_ordinal));
+    ck_assert(t.segments > 0 || (t.records == 0 && t.bytes == 0 && t.first_time_us == 0 && t.last_time_us == 0));
+    ck_assert_uint_gt(t.segment, 0);
 }
 
 /* One of the two is at work, and the other comes between at any of its calls; then the first goes on. */
