@@ -350,8 +350,8 @@ static u9_err say_or_make_room(u9_log *log, u9i_trimming *t, u9_fault *fault)
     }
     if (lacks_room(err, why.sys))
         return u9i_fault(fault, U9_IO, U9I_AT(.path = log->source.path, .sys = why.sys, .rule = "L-10"),
-                         marked ? "there is no room for a segment that says what was trimmed; by its mark all of it is gone"
-                                : "there is no room for a segment that says what is trimmed, nor a mark that could: nothing was trimmed");
+                         marked ? "there is no room for a segment that says what was trimmed; the log's mark says it"
+                                : "there is no room for a segment that says what is trimmed, nor could its mark: nothing was trimmed");
     if (err != U9_OK && fault) *fault = why;
     return err;
 }
