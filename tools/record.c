@@ -15,25 +15,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-static void put(const void *bytes, size_t size)
-{
-    fwrite_unlocked(bytes, 1, size, tool_out());
-}
-
-static void put_text(const char *text)
-{
-    put(text, strlen(text));
-}
-
-static void put_ordinal(uint64_t number)
-{
-    char digits[20];
-    size_t at = sizeof digits;
-    do digits[--at] = (char)('0' + number % 10);
-    while (number /= 10);
-    put(digits + at, sizeof digits - at);
-}
-
 tool_format tool_format_parse(const char *text)
 {
     if (strcmp(text, "lines") == 0) return TOOL_LINES;
@@ -63,7 +44,7 @@ int tool_style_begin(tool_style *style, const u9_log *log)
 void tool_put_contents(const tool_style *style, const uint8_t *text, size_t size)
 {
     if (!style->terminal) {
-        put(text, size);
+        tool_put(text, size);
         return;
     }
     int utf8 = u9_utf8_valid(text, size);
@@ -74,10 +55,10 @@ void tool_put_contents(const tool_style *style, const uint8_t *text, size_t size
             putc_unlocked(text[i], tool_out());
             continue;
         }
-        put_text("\\x");
+        tool_put_text("\\x");
         tool_put_hex(text + i, 1);
         if (!c1 || !utf8) continue;
-        put_text("\\x");
+        tool_put_text("\\x");
         tool_put_hex(text + ++i, 1);
     }
 }
@@ -103,19 +84,19 @@ static void put_json_front(const tool_style *style, const u9_record *record)
     static _Thread_local char time[48];
     char key[TOOL_KEY_TEXT_SIZE];
     if (record->time_us != shown) tool_time_text(shown = record->time_us, time);
-    put_text("{\"ordinal\":\"");
-    put_ordinal(record->ordinal);
-    put_text("\",\"key\":");
+    tool_put_text("{\"ordinal\":\"");
+    tool_put_uint(record->ordinal);
+    tool_put_text("\",\"key\":");
     if (record->key.size > 0) {
         tool_key_text(style->kind, record->key.data, record->key.size, key);
         tool_put_string(key, strlen(key));
     } else {
-        put_text("null"); /* a value of a plain seed file */
+        tool_put_text("null"); /* a value of a plain seed file */
     }
-    put_text(",\"time\":");
+    tool_put_text(",\"time\":");
     if (record->time_us > 0) tool_put_string(time, strlen(time));
-    else put_text("null");
-    put_text(",\"values\":[");
+    else tool_put_text("null");
+    tool_put_text(",\"values\":[");
 }
 
 void tool_put_front(const tool_style *style, const u9_record *record)
@@ -124,14 +105,14 @@ void tool_put_front(const tool_style *style, const u9_record *record)
     if (style->format == TOOL_JSON) {
         put_json_front(style, record);
     } else if (style->keys) {
-        if (record->key.size > 0) put_text(tool_key_text(style->kind, record->key.data, record->key.size, key));
+        if (record->key.size > 0) tool_put_text(tool_key_text(style->kind, record->key.data, record->key.size, key));
         putc_unlocked('\t', tool_out());
     }
 }
 
 void tool_put_back(const tool_style *style)
 {
-    if (style->format == TOOL_JSON) put_text("]}");
+    if (style->format == TOOL_JSON) tool_put_text("]}");
     putc_unlocked(style->null ? '\0' : '\n', tool_out());
 }
 
@@ -157,7 +138,7 @@ static size_t array_size(const uint8_t *p, size_t left)
 void tool_put_record(const tool_style *style, const u9_record *record)
 {
     if (style->format == TOOL_RAW) {
-        put(record->bytes, (size_t)record->size);
+        tool_put(record->bytes, (size_t)record->size);
         return;
     }
     u9_walk walk = u9_walk_bytes(record->values, (size_t)record->values_size);

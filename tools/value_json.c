@@ -19,23 +19,23 @@ enum { REAL_ROOM = 64, FEW_KEYS = 32 };
 
 _Thread_local FILE *tool_sink;
 
-static void put(const void *bytes, size_t size)
+void tool_put(const void *bytes, size_t size)
 {
     fwrite_unlocked(bytes, 1, size, tool_out());
 }
 
-static void put_text(const char *text)
+void tool_put_text(const char *text)
 {
-    put(text, strlen(text));
+    tool_put(text, strlen(text));
 }
 
-static void put_uint(uint64_t number)
+void tool_put_uint(uint64_t number)
 {
     char digits[20];
     size_t at = sizeof digits;
     do digits[--at] = (char)('0' + number % 10);
     while (number /= 10);
-    put(digits + at, sizeof digits - at);
+    tool_put(digits + at, sizeof digits - at);
 }
 
 void tool_put_hex(const uint8_t *bytes, size_t size)
@@ -53,20 +53,20 @@ void tool_put_characters(const uint8_t *p, size_t size)
     for (; p < end; p++) {
         int c1 = *p == 0xc2 && end - p > 1 && p[1] < 0xa0;
         if (*p >= 0x20 && *p != '"' && *p != '\\' && *p != 0x7f && !c1) continue;
-        put(plain, (size_t)(p - plain));
+        tool_put(plain, (size_t)(p - plain));
         if (c1) p++;
         plain = p + 1;
         if (*p == '"' || *p == '\\') {
             putc_unlocked('\\', tool_out());
             putc_unlocked(*p, tool_out());
         } else if (*p == '\n' || *p == '\t') {
-            put_text(*p == '\n' ? "\\n" : "\\t");
+            tool_put_text(*p == '\n' ? "\\n" : "\\t");
         } else {
-            put_text("\\u00");
+            tool_put_text("\\u00");
             tool_put_hex(p, 1);
         }
     }
-    put(plain, (size_t)(end - plain));
+    tool_put(plain, (size_t)(end - plain));
 }
 
 void tool_put_string(const void *text, size_t size)
@@ -93,11 +93,11 @@ size_t tool_json_marks(const void *key, size_t size)
 /* {"$name":"hex"} */
 static void put_wrapped(const char *name, const uint8_t *bytes, size_t size)
 {
-    put_text("{\"$");
-    put_text(name);
-    put_text("\":\"");
+    tool_put_text("{\"$");
+    tool_put_text(name);
+    tool_put_text("\":\"");
     tool_put_hex(bytes, size);
-    put_text("\"}");
+    tool_put_text("\"}");
 }
 
 /* [J-2] */
@@ -105,7 +105,7 @@ static void put_integer(const u9_value *v)
 {
     int negative = v->type == U9_INT && v->i < 0;
     if (negative) putc_unlocked('-', tool_out());
-    put_uint(negative ? 0 - (uint64_t)v->i : v->u);
+    tool_put_uint(negative ? 0 - (uint64_t)v->i : v->u);
 }
 
 /* The text of a float whose bits stand at `raw`; for a float32 what stands in its parentheses.
@@ -127,13 +127,13 @@ static void put_real(const u9_value *v, const uint8_t *raw, int bare)
     char text[REAL_ROOM];
     const char *quote = isfinite(v->f) ? "" : "\"";
     int wrap = *quote || (v->type == U9_FLOAT32 && !bare);
-    if (wrap) put_text(v->type == U9_FLOAT32 ? "{\"$float32\":" : "{\"$float64\":");
-    put_text(quote);
+    if (wrap) tool_put_text(v->type == U9_FLOAT32 ? "{\"$float32\":" : "{\"$float64\":");
+    tool_put_text(quote);
     for (const char *c = real_text(v, raw, text); *c; c++) {
         if (*c == '"') putc_unlocked('\\', tool_out());
         putc_unlocked(*c, tool_out());
     }
-    put_text(quote);
+    tool_put_text(quote);
     if (wrap) putc_unlocked('}', tool_out());
 }
 
@@ -141,7 +141,7 @@ void tool_put_number(const u9_value *v)
 {
     char text[REAL_ROOM];
     if (v->type == U9_UINT || v->type == U9_INT) put_integer(v);
-    else put_text(real_text(v, v->start + 1, text));
+    else tool_put_text(real_text(v, v->start + 1, text));
 }
 
 /* [J-4] */
@@ -152,14 +152,14 @@ static void put_symbol(const uint8_t *name)
     const char *const words[] = {"true", "false", "null"};
     for (size_t i = 0; i < 3; i++) {
         if (size != strlen(words[i]) || memcmp(name, words[i], size) != 0) continue;
-        put_text(words[i]);
+        tool_put_text(words[i]);
         return;
     }
     if (!u9_utf8_valid(name, size)) {
         put_wrapped("symbol_bytes", name, size);
         return;
     }
-    put_text("{\"$symbol\":");
+    tool_put_text("{\"$symbol\":");
     tool_put_string(name, size);
     putc_unlocked('}', tool_out());
 }
@@ -175,25 +175,25 @@ static void put_atom(const u9_value *v, const uint8_t *raw, int bare)
     case U9_FLOAT64: put_real(v, raw, bare); break;
     case U9_SYMBOL: put_symbol(v->data); break;
     case U9_PIDFD:
-        put_text("{\"$pidfd\":[");
-        put_uint(v->pidfd.pid);
+        tool_put_text("{\"$pidfd\":[");
+        tool_put_uint(v->pidfd.pid);
         putc_unlocked(',', tool_out());
-        put_uint(v->pidfd.fd);
-        put_text("]}");
+        tool_put_uint(v->pidfd.fd);
+        tool_put_text("]}");
         break;
     case U9_ALPHA:
     case U9_OMEGA:
     case U9_IOTA:
     case U9_KAPPA:
     case U9_TAU0:
-        put_text("{\"$greek\":\"");
-        put_text(greek[v->type - U9_ALPHA]);
-        put_text("\"}");
+        tool_put_text("{\"$greek\":\"");
+        tool_put_text(greek[v->type - U9_ALPHA]);
+        tool_put_text("\"}");
         break;
     case U9_TAU:
-        put_text("{\"$tau\":\"");
-        put_uint(v->u);
-        put_text("\"}");
+        tool_put_text("{\"$tau\":\"");
+        tool_put_uint(v->u);
+        tool_put_text("\"}");
         break;
     case U9_UTF8:
         if (u9_utf8_valid(v->data, (size_t)v->size)) tool_put_string(v->data, (size_t)v->size);
@@ -275,10 +275,10 @@ static void open_level(struct level *l, const u9_value *v)
         size_t length = 0;
         l->bare = l->next = 1;
         l->close = "]}";
-        put_text("{\"$array\":[\"");
+        tool_put_text("{\"$array\":[\"");
         if (u9_typecode_text(v->typecode, (size_t)(v->data - v->typecode), typecode,
                              sizeof typecode, &length) == U9_OK)
-            put(typecode, length);
+            tool_put(typecode, length);
         putc_unlocked('"', tool_out());
     } else {
         l->bare = v->type == U9_ARRAY;
@@ -295,7 +295,7 @@ static void put_key(u9_value *v, int lone)
     putc_unlocked('"', tool_out());
     if (lone && tool_json_marks(key.data, (size_t)key.size) > 0) putc_unlocked('$', tool_out());
     tool_put_characters(key.data, (size_t)key.size);
-    put_text("\":");
+    tool_put_text("\":");
 }
 
 void tool_put_json(const u9_value *value)
@@ -316,7 +316,7 @@ void tool_put_json(const u9_value *value)
             struct level *l = &open[depth - 1];
             raw = l->walk.next;
             if (u9_walk_next_checked(&l->walk, &v) == U9_OK) break;
-            put_text(l->close);
+            tool_put_text(l->close);
         }
         if (depth == 0) return;
         if (open[depth - 1].next++) putc_unlocked(',', tool_out());

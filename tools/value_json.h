@@ -21,6 +21,11 @@ static inline FILE *tool_out(void)
     return tool_sink ? tool_sink : stdout;
 }
 
+/* To there: bytes as they are; a text; a number's digits. */
+void tool_put(const void *bytes, size_t size);
+void tool_put_text(const char *text);
+void tool_put_uint(uint64_t number);
+
 /* To standard output: bytes as hex digits; a JSON string (bytes must be valid UTF-8), or what stands between its
  * quotes, in pieces that end between characters; a number
  * without quotes or wrapping, as the text notation has it: "-5", "1.5", "nan". */
