@@ -76,7 +76,7 @@ static const char *wrong_in(const u9_options *o)
 }
 
 /* Nothing is made, nor looked at, by options that cannot be. *out: all of them. */
-static u9_err take_options(const char *path, const u9_options *o, u9_options *out, u9_fault *fault)
+static u9_err take_log_options(const char *path, const u9_options *o, u9_options *out, u9_fault *fault)
 {
     const char *wrong = path == NULL || path[0] == 0 ? "the path is empty"
                         : !u9i_options_known(o)     ? "options.size is not sizeof(u9_options)"
@@ -351,7 +351,7 @@ static u9_err open_handle(const char *path, const u9_options *o, opening how, ui
     static uint64_t opened;
     if (out == NULL) return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "an argument is NULL");
     u9_options all;
-    u9_err err = take_options(path, o, &all, fault);
+    u9_err err = take_log_options(path, o, &all, fault);
     if (err != U9_OK) return err;
     u9_log *log = calloc(1, sizeof *log);
     if (log == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = path), "out of memory");
