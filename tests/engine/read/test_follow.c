@@ -505,6 +505,29 @@ START_TEST(what_a_writer_left_is_settled_before_a_follower_shows_it) /* [R-14] *
 }
 END_TEST
 
+/* A disk that fails for a while: what was settled once, but may be another's by now, is held back, and shown once it can be. */
+START_TEST(what_cannot_be_settled_is_held_back_until_it_can) /* */
+{
+    u9_record r;
+    forged_segment s = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    for (unsigned i = 0; i < 3; i++) (void)forge_records(&s, "a", 2);
+    forge_save(&s, at("log"));
+    forge_free(&s);
+    sim_fail(SIM_EVICT, 2, EIO, true);
+    following f = follow(at("log"));
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert_uint_eq(take(&f), 0);
+        ck_assert_int_eq(u9_cursor_wait(f.cursor, 0), U9_AGAIN);
+        if (i == 1) ck_assert_int_eq(u9_cursor_prev(f.cursor, &r), U9_END);
+    }
+    ck_assert_uint_gt(sim_fired(), 2);
+    sim_mend();
+    if (_i > 0) ck_assert_int_eq(u9_cursor_wait(f.cursor, 0), U9_OK);
+    ck_assert_uint_eq(take(&f), 6);
+    stop(&f);
+}
+END_TEST
+
 START_TEST(what_was_trimmed_before_it_was_read_is_told_and_it_goes_on) /* [L-10] */
 {
     make_row_of_segments(at("log"));
@@ -1350,6 +1373,7 @@ Suite *suite_follow(void)
     tcase_add_test(tc, nothing_is_shown_that_is_not_durable_also_where_the_cursor_begins);
     tcase_add_test(tc, a_frame_that_begins_where_what_is_durable_ends_is_not_shown);
     tcase_add_test(tc, what_a_writer_left_is_settled_before_a_follower_shows_it);
+    tcase_add_loop_test(tc, what_cannot_be_settled_is_held_back_until_it_can, 0, 2);
     tcase_add_loop_test(tc, a_follower_goes_over_rolls, 0, 2);
     tcase_add_loop_test(tc, what_a_roll_leaves_behind_the_data_is_no_damage_to_who_read_it_first, 0, 8);
     tcase_add_test(tc, a_follower_goes_on_in_the_next_session_wherever_that_begins);
