@@ -434,6 +434,30 @@ START_TEST(a_trim_and_a_first_run_that_meet_at_any_call_leave_both_whole) /* [TR
 }
 END_TEST
 
+/* What is there may go here, also while a run compares the two. */
+START_TEST(a_trim_at_any_call_of_a_run_that_verifies_hinders_neither) /* [TR-3] [TR-4] */
+{
+    make_row_of_segments(at("row"));
+    late_ordinal = first_in(at("row"), 5);
+    for (meets_at = 1;; meets_at = next_call(meets_at)) {
+        make_anew();
+        tier();
+        u9_tier_options what = to_far();
+        what.verify = 1;
+        calls_until = 0;
+        comes_between = trim_once;
+        sim_before_call(meet);
+        tier_with(what);
+        sim_before_call(NULL);
+        if (calls_until < meets_at) break;
+        shown here = read_through(at("log")), there = read_through(at("far"));
+        ck_assert_msg(here.damages + there.damages == 0, "call %u: %s %s", meets_at, here.path, there.path);
+        ck_assert_msg(here.next == TRIM_RECORDS && here.first == there.first, "call %u", meets_at);
+    }
+    ck_assert_uint_gt(meets_at, 30);
+}
+END_TEST
+
 /* What the place has alone is not copied anew, whatever went here. */
 START_TEST(where_a_list_was_lost_and_a_trim_goes_on_the_place_keeps_what_it_has) /* [TR-3] */
 {
@@ -1696,6 +1720,7 @@ Suite *suite_tier(void)
     tcase_add_test(t, a_live_log_is_tiered_beside_its_writer_which_trims_by_itself);
     tcase_add_test(t, a_first_run_that_was_interrupted_goes_on_also_behind_a_trim);
     tcase_add_loop_test(t, a_trim_and_a_first_run_that_meet_at_any_call_leave_both_whole, 0, 6);
+    tcase_add_test(t, a_trim_at_any_call_of_a_run_that_verifies_hinders_neither);
     tcase_add_test(t, both_are_read_as_one_log_when_segments_were_dropped);
     tcase_add_test(t, a_trim_by_other_means_loses_nothing_that_is_tiered);
     tcase_add_test(t, a_trim_by_other_means_leaves_what_is_not_tiered);
