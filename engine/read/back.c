@@ -239,6 +239,32 @@ static u9_err lay_to_place(u9i_reader *r, u9_fault *fault)
     return U9_OK;
 }
 
+/*
+ * The frame that the place is at is there no more: the disk has taken it. The place is by what is told instead, in front of
+ * that, or (back) behind it.
+ */
+static u9_err give_way(const u9i_reader *r, u9i_spot *place, bool back, u9_fault *fault)
+{
+    u9i_reader s;
+    u9i_step step;
+    u9i_spot at = {.unit = place->unit};
+    u9_err err;
+    open_scout(&s, r, place->unit);
+    begin_near(&s, place->unit);
+    while ((err = u9i_reader_step(&s, &step, fault)) == U9_OK) {
+        if (step == U9I_STEP_END) at = (u9i_spot){.unit = place->unit, .end = true};
+        if (step == U9I_STEP_END) break;
+        if (s.place.unit < place->unit) continue;
+        bool tells = step == U9I_STEP_DAMAGE;
+        bool instead = tells ? s.damage.end > place->frame : s.place.frame >= place->frame;
+        if (!instead || (back && tells)) at = s.place;
+        if (instead) break;
+    }
+    u9i_reader_leave(&s);
+    if (err == U9_OK) *place = at;
+    return err;
+}
+
 static u9_err lay_trail(u9i_reader *r, u9_fault *fault)
 {
     u9_err err = lay_to_place(r, fault);
@@ -246,6 +272,7 @@ static u9_err lay_trail(u9i_reader *r, u9_fault *fault)
         r->place.since = 0;
         err = lay_to_place(r, fault);
     }
+    if (err == U9_END && (err = give_way(r, &r->place, true, fault)) == U9_OK) err = lay_to_place(r, fault);
     return err == U9_END ? refuse_changed(r, fault) : err;
 }
 
@@ -641,6 +668,10 @@ u9_err u9i_reader_turn(u9i_reader *r, u9_fault *fault)
     if (err == U9_END && to.since > 0) { /* what was told behind that frame is not so any more: the disk gives it, or takes it, now */
         to.since = 0;
         err = go_there(r, &to, straight, fault);
+    }
+    if (err == U9_END && (err = give_way(r, &to, false, fault)) == U9_OK) {
+        if (to.end) to = (u9i_spot){.unit = to.unit + 1};
+        err = go_there(r, &to, straight && to.frame != 0, fault);
     }
     if (err == U9_END) err = refuse_changed(r, fault);
     if (err != U9_OK && !gone) {

@@ -295,6 +295,63 @@ START_TEST(what_cannot_be_read_for_a_while_is_not_remembered)
 }
 END_TEST
 
+/*
+ * Of two blocks the first cannot be read, or both: from now on until that is cleared; or (when > 0) for so many reads of each;
+ * or (when < 0) after so many.
+ */
+static void spoil(uint64_t block, unsigned count, int when)
+{
+    const char *path = segment_path(the_log(), 1);
+    for (unsigned i = 0; i < count; i++) {
+        sim_spoil(path, block + 2 * i * BLOCK, block + 2 * i * BLOCK + 1, EIO, when > 0 ? (unsigned)when : 0);
+        if (when < 0) sim_delay((unsigned)-when);
+    }
+}
+
+/* Goes so far from the end back (or from the start on), and turns; meanwhile the disk gives, or takes, a block. */
+static void turn_meanwhile(u9_log *r, uint64_t block, unsigned steps, bool on, unsigned before, unsigned behind, int when)
+{
+    u9_err err, (*go)(u9_cursor *, u9_record *) = on ? u9_cursor_next : u9_cursor_prev;
+    u9_err (*turn)(u9_cursor *, u9_record *) = on ? u9_cursor_prev : u9_cursor_next;
+    u9_record record;
+    u9_cursor *c;
+    u9_seek seek = {.size = sizeof seek, .kind = on ? U9_SEEK_START : U9_SEEK_END};
+    spoil(block, before, 0);
+    ck_assert_int_eq(u9_cursor_open(r, NULL, &c, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_seek(c, &seek), U9_OK);
+    for (unsigned i = 0; i < steps; i++) (void)!go(c, &record);
+    sim_clear();
+    spoil(block, behind, when);
+    uint64_t next = U9_NOWHERE;
+    unsigned told = 0;
+    while ((err = turn(c, &record)) == U9_OK || err == U9_CORRUPT) {
+        if (err == U9_OK && next != U9_NOWHERE) ck_assert_uint_eq(record.ordinal, next);
+        next = err == U9_CORRUPT ? U9_NOWHERE : on ? record.ordinal - 1 : record.ordinal + 1;
+        told += err == U9_CORRUPT;
+        ck_assert_uint_le(told, 2 * behind);
+    }
+    ck_assert_int_eq(err, U9_END);
+    if (behind == 0 && next != U9_NOWHERE) ck_assert_uint_eq(next, on ? UINT64_MAX : 15);
+    u9_cursor_close(c);
+    sim_clear();
+}
+
+/* {F27} */
+START_TEST(a_cursor_that_turns_while_the_disk_changes_its_mind_passes_nothing)
+{
+    const char *log = the_log();
+    u9_log *w = open_writer(log, NULL);
+    fill(w, 5, 3);
+    close_log(w);
+    uint64_t size = file_size(segment_path(log, 1));
+    u9_log *r = open_reader(log);
+    for (uint64_t block = BLOCK; block < size; block += BLOCK)
+        for (unsigned steps = 1; steps < 18; steps++)
+            for (int on = 0; on < 2; on++) turn_meanwhile(r, block, steps, on, (unsigned)_i % 3, (unsigned)_i / 3 % 3, _i / 9 - 3);
+    close_log(r);
+}
+END_TEST
+
 START_TEST(a_key_behind_a_bad_block_is_found_and_an_absent_one_is_not_sure)
 {
     const char *log = the_log();
@@ -457,6 +514,7 @@ Suite *suite_unreadable(void)
     tcase_add_test(t, a_segment_whose_first_block_is_bad_is_read_by_the_secret_that_the_next_one_keeps);
     tcase_add_test(t, a_segment_whose_secret_cannot_be_read_is_told_whole);
     tcase_add_test(t, what_cannot_be_read_for_a_while_is_not_remembered);
+    tcase_add_loop_test(t, a_cursor_that_turns_while_the_disk_changes_its_mind_passes_nothing, 0, 63);
     tcase_add_test(t, a_key_behind_a_bad_block_is_found_and_an_absent_one_is_not_sure);
     tcase_add_test(t, a_seal_that_cannot_be_read_costs_nothing);
     tcase_add_test(t, a_bad_block_is_told_by_one_range);
