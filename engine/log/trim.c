@@ -167,8 +167,9 @@ static int identify(u9i_dir *dir, const u9i_facts *f, uint64_t out[2])
 }
 
 /*
- * All of the log's files in front of the cut: what is void there goes as well. One that cannot be looked at would stay,
- * behind a hole, and what it promised be a fork once it can be read again: then nothing goes.
+ * All of the log's files in front of the cut: what is void there goes as well, and copies do, each in front of what it is
+ * one of, as it would be the segment without that. One that cannot be looked at would stay, behind a hole, and what it
+ * promised be a fork once it can be read again: then nothing goes.
  */
 static u9_err list_victims(u9i_trimming *t, const u9i_source *source, const u9i_catalog *c, size_t cut, u9_fault *fault)
 {
@@ -176,8 +177,8 @@ static u9_err list_victims(u9i_trimming *t, const u9i_source *source, const u9i_
     if (t->victims == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = source->path), "out of memory");
     for (size_t i = 0; i < cut; i++) {
         const u9i_facts *f = u9i_catalog_facts(c, i);
-        bool unread = f->wrong == U9_R_UNREADABLE;
-        if ((f->wrong != U9_R_NONE && !unread) || f->number >= t->trim.segment || is_away(source, f)) continue;
+        bool unread = f->wrong == U9_R_UNREADABLE, copy = f->wrong == U9_R_NAME;
+        if ((f->wrong != U9_R_NONE && !unread && !copy) || f->number >= t->trim.segment || is_away(source, f)) continue;
         u9i_victim *v = &t->victims[t->count];
         int sys = unread ? -f->unread : identify(source->dir, f, v->identity);
         if (sys == -ENOENT) continue;

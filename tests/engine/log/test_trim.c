@@ -366,6 +366,7 @@ END_TEST
 
 /* What a session does that is stopped. */
 typedef struct story {
+    void (*make)(const char *log);
     u9_err (*tell)(const char *log, u9_fault *fault);
     unsigned appends; /* behind those of make_log, at most */
 } story;
@@ -459,6 +460,20 @@ static void expect_recovers(const char *log, unsigned appends)
     for (uint64_t i = 1; i < t.segment; i++) ck_assert(!exists(segment_path(log, i)));
 }
 
+/* Copies of the first ones lie there, too: below what is new, above, and where no segment's number is. */
+static const uint64_t copies[] = {0x10, UINT64_C(1) << 62, UINT64_MAX};
+
+static void make_row_with_copies(const char *log)
+{
+    make_row_of_segments(log);
+    for (unsigned i = 0; i < sizeof copies / sizeof *copies; i++) {
+        size_t size;
+        uint8_t *bytes = read_file(segment_path(log, i + 1), &size);
+        write_file(segment_path(log, copies[i]), bytes, size);
+        free(bytes);
+    }
+}
+
 /* Stops at each call in turn, which fails and so do all behind it; with a power cut, too. */
 static void stop_anywhere(const story *it, bool power, unsigned at_least)
 {
@@ -467,7 +482,7 @@ static void stop_anywhere(const story *it, bool power, unsigned at_least)
     while (err != U9_OK) {
         sim_begin(n + 1);
         sim_make_dir(at(""));
-        make_row_of_segments(at("log"));
+        it->make(at("log"));
         u9_fault fault;
         sim_fail(SIM_ANY, n = next_call(n), EIO, true);
         err = it->tell(at("log"), &fault);
@@ -481,20 +496,33 @@ static void stop_anywhere(const story *it, bool power, unsigned at_least)
 
 START_TEST(a_stop_at_any_call_leaves_a_log_that_is_whole) /* [L-10] */
 {
-    stop_anywhere(&(story){tell_closed, 0}, false, 60);
+    stop_anywhere(&(story){make_row_of_segments, tell_closed, 0}, false, 60);
+}
+END_TEST
+
+/* A copy goes with what it is one of, and before that: alone it would be the segment. [L-2] */
+START_TEST(what_is_there_twice_goes_whole) /* [L-10] */
+{
+    u9_fault fault;
+    make_row_with_copies(at("log"));
+    ck_assert_int_eq(tell_closed(at("log"), &fault), U9_OK);
+    for (unsigned i = 0; i < sizeof copies / sizeof *copies; i++) ck_assert(!exists(segment_path(at("log"), copies[i])));
+    expect_recovers(at("log"), 0);
+    for (unsigned power = 0; power < 2; power++) stop_anywhere(&(story){make_row_with_copies, tell_closed, 0}, power, 60);
+    stop_anywhere(&(story){make_row_with_copies, tell_kept, 20}, true, 150);
 }
 END_TEST
 
 START_TEST(so_does_a_power_cut) /* [L-10] */
 {
-    stop_anywhere(&(story){tell_closed, 0}, true, 60);
+    stop_anywhere(&(story){make_row_of_segments, tell_closed, 0}, true, 60);
 }
 END_TEST
 
 START_TEST(so_it_is_beside_appends_and_what_options_keep) /* [L-10] */
 {
-    stop_anywhere(&(story){tell_live, 12}, true, 100);
-    stop_anywhere(&(story){tell_kept, 20}, true, 150);
+    stop_anywhere(&(story){make_row_of_segments, tell_live, 12}, true, 100);
+    stop_anywhere(&(story){make_row_of_segments, tell_kept, 20}, true, 150);
 }
 END_TEST
 
@@ -502,8 +530,8 @@ END_TEST
 START_TEST(so_it_is_where_the_disk_is_full) /* [L-10] [M-5] */
 {
     for (unsigned power = 0; power < 2; power++) {
-        stop_anywhere(&(story){tell_full, 0}, power, 60);
-        stop_anywhere(&(story){tell_full_live, 5}, power, 60);
+        stop_anywhere(&(story){make_row_of_segments, tell_full, 0}, power, 60);
+        stop_anywhere(&(story){make_row_of_segments, tell_full_live, 5}, power, 60);
     }
 }
 END_TEST
@@ -767,6 +795,7 @@ Suite *suite_trim(void)
     tcase_add_test(t, each_step_is_durable_before_the_next_one_begins);
     tcase_add_test(t, so_it_is_beside_appends);
     tcase_add_test(t, a_stop_at_any_call_leaves_a_log_that_is_whole);
+    tcase_add_test(t, what_is_there_twice_goes_whole);
     tcase_add_test(t, so_does_a_power_cut);
     tcase_add_test(t, so_it_is_beside_appends_and_what_options_keep);
     tcase_add_test(t, so_it_is_where_the_disk_is_full);
