@@ -2,10 +2,10 @@
  * engine/os/posix.c: the file system by plain system calls, for both envs that stand on it, and the env that
  * has nothing else.
  *
- * A lock is a flock(2) of the directory, or of the single file, and so goes with the last descriptor of it,
- * a forked child's included; that of a segment is on the descriptor which it is written with, and as a ring's
- * requests keep that open, it outlives a killed process until they have landed. Nothing here keeps state but the
- * descriptors.
+ * A lock is a flock(2) of the directory, or of the single file: it is given back by who has it, but not by a forked child,
+ * and goes else with the last descriptor of it, a child's included; that of a segment is on the descriptor which it is
+ * written with, and as a ring's requests keep that open, it outlives a killed process until they have landed. Nothing here
+ * keeps state but the descriptors.
  */
 #include "engine/os/posix.h"
 
@@ -111,7 +111,8 @@ static int open_dir(u9i_env *env, const char *path, bool create, u9i_dir **out)
 
 static void close_dir(u9i_dir *dir)
 {
-    bool ours = of_dir(dir)->generation == u9i_fork_generation(); /* else the pool is the parent's */
+    bool ours = of_dir(dir)->generation == u9i_fork_generation(); /* else the pool is the parent's, and so is the lock */
+    if (ours && of_dir(dir)->locked) (void)flock(of_dir(dir)->lock, LOCK_UN); /* a child has the descriptor, too, perhaps */
     free_dir(of_dir(dir));
     if (ours) u9i_pool_release();
 }
@@ -145,7 +146,11 @@ static int lock_dir(u9i_dir *dir)
 
 static int lock_file(u9i_file *file)
 {
-    return lock_fd(file->env, u9i_posix_writing_fd((const u9i_posix_file *)file));
+    u9i_posix_file *f = (u9i_posix_file *)file;
+    int err = lock_fd(file->env, u9i_posix_writing_fd(f));
+    f->locked |= err == 0;
+    f->generation = u9i_fork_generation();
+    return err;
 }
 
 static bool is_locked(int fd)
@@ -250,6 +255,7 @@ static int sync_dir(u9i_dir *dir)
 static void close_file(u9i_file *file)
 {
     u9i_posix_file *f = (u9i_posix_file *)file;
+    if (f->locked && f->generation == u9i_fork_generation()) (void)flock(u9i_posix_writing_fd(f), LOCK_UN);
     if (f->direct >= 0) close(f->direct);
     if (f->fd >= 0) close(f->fd);
     free(f);

@@ -21,6 +21,8 @@ typedef struct u9i_posix_file {
     u9i_file file;
     int fd;     /* reads, and buffered writes */
     int direct; /* O_DIRECT for writes by the ring, or -1 */
+    bool locked; /* by this handle */
+    unsigned generation; /* of forks, when it was locked */
 } u9i_posix_file;
 
 /* The descriptor that a ring writes through: the file's lock is on it. [W-1] */

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int collect(void *ctx, const char *name)
@@ -287,6 +288,46 @@ START_TEST(a_lock_is_had_by_one_at_a_time) /* [W-1] */
     u9i_dir_close(first);
     ck_assert_int_eq(u9i_dir_lock(second), 0);
     u9i_dir_close(second);
+}
+END_TEST
+
+/*
+ * A child that was forked meanwhile, to run another program perhaps, has the descriptors, too: it keeps no lock (the first
+ * one), and gives none away (the second).
+ */
+START_TEST(a_lock_goes_with_who_has_it_and_with_no_child_of_his) /* [W-1] */
+{
+    int until[2], told[2];
+    char word;
+    u9i_env *env = env_row(_i);
+    if (env == NULL) return;
+    ck_assert(pipe(until) == 0 && pipe(told) == 0);
+    u9i_dir *first = open_new(env, at("dir")), *second = open_new(env, at("dir"));
+    u9i_file *file = make_file(first, "a"), *other;
+    ck_assert_int_eq(u9i_file_open(second, "a", U9I_OPEN_WRITE, &other), 0);
+    ck_assert_int_eq(u9i_dir_lock(first), 0);
+    ck_assert_int_eq(u9i_file_lock(file), 0);
+    for (unsigned closes = 0; closes < 2; closes++) {
+        if (fork() != 0) continue;
+        close(until[1]);
+        if (closes) u9i_file_close(file);
+        if (closes) u9i_dir_close(first);
+        _exit(write(told[1], "x", 1) != 1 || read(until[0], &word, 1) != 0); /* until the parent lets it go, or is over */
+    }
+    for (unsigned i = 0; i < 2; i++) ck_assert_int_eq(read(told[0], &word, 1), 1);
+    ck_assert_int_eq(u9i_dir_lock(second), -EWOULDBLOCK);
+    ck_assert_int_eq(u9i_file_lock(other), -EWOULDBLOCK);
+    u9i_file_close(file);
+    u9i_dir_close(first);
+    ck_assert_int_eq(u9i_dir_lock(second), 0);
+    ck_assert_int_eq(u9i_file_lock(other), 0);
+    close(until[1]);
+    for (unsigned i = 0; i < 2; i++) ck_assert_int_gt(wait(NULL), 0);
+    u9i_file_close(other);
+    u9i_dir_close(second);
+    close(until[0]);
+    close(told[0]);
+    close(told[1]);
 }
 END_TEST
 
@@ -621,7 +662,8 @@ Suite *suite_env(void)
         a_file_removed_while_it_is_open_is_still_read, a_mapped_file_shows_its_bytes,
         clocks_go_on_and_randomness_is_drawn, a_directory_has_a_stamp_and_a_machine_its_id, a_log_says_which_env_it_has};
     const TTest *const on_the_host[] = {
-        what_is_no_file_and_no_directory_is_not_opened, a_writer_waits_for_who_only_asks_but_not_forever};
+        what_is_no_file_and_no_directory_is_not_opened, a_writer_waits_for_who_only_asks_but_not_forever,
+        a_lock_goes_with_who_has_it_and_with_no_child_of_his};
     const TTest *const once[] = {an_env_is_chosen_by_name_or_by_the_environment_or_the_best};
     Suite *suite = suite_create("env");
     TCase *first = tcase_create("anywhere"), *second = tcase_create("on the host");
