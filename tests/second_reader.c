@@ -926,9 +926,13 @@ static int is_foreign(const second_file *s, const uint8_t *id) /* (3) */
 {
     if (s->open)
         return !same(s->open->f[1].at, id) || s->number >= NUMBER_END || num(s->open, 6) >= s->number;
-    if (s->blank || s->spared) return 0;
-    return !s->number || s->number >= NUMBER_END ||
-           (memcmp(s->d, "\xff\xffutf9", 7) != 0 && !frame_magic(s));
+    return !s->blank && !s->spared && memcmp(s->d, "\xff\xffutf9", 7) != 0 && !frame_magic(s);
+}
+
+/* A file that is by its name alone what no segment is [L-9]. */
+static int no_number(const second_file *s)
+{
+    return !s->open && !s->called && !s->blank && !s->spared && (!s->number || s->number >= NUMBER_END);
 }
 
 /* Raises *promise to what frames from `begin` on promise; the records there that it covers. */
@@ -1228,6 +1232,8 @@ static void sort_out(second_log *g)
         s->blank = 0;
         s->mark = g->mark->frames;
     }
+    for (s = g->files; s < stop; s++)
+        if (!s->wrong && no_number(s)) s->wrong = U9_R_FOREIGN;
     qsort(g->files, g->n_files, sizeof *g->files, compare);
     g->seals_below = g->mark && !g->bad_slots[0] && !g->bad_slots[1] ? num(g->mark->frames, 3) : NOWHERE;
     find_row(g);

@@ -137,10 +137,16 @@ static bool choose_log(linker *l)
 /* (3) Of another log, no segment, or one that no log has room for. */
 static bool is_foreign(const u9i_row *row, const u9i_facts *f)
 {
-    if (f->has_open)
-        return memcmp(row->log, f->open.log, sizeof row->log) != 0 || f->number >= U9I_NUMBER_END ||
-               f->open.before_segment >= f->number;
-    return f->stray || (!f->blank && !f->spared && (f->number == 0 || f->number >= U9I_NUMBER_END));
+    if (!f->has_open) return f->stray;
+    return memcmp(row->log, f->open.log, sizeof row->log) != 0 || f->number >= U9I_NUMBER_END ||
+           f->open.before_segment >= f->number;
+}
+
+/* [L-9] By its name alone it would be a segment, and no segment has that number. */
+static bool is_numberless(const u9i_facts *f)
+{
+    bool by_name = f->wrong == U9_R_NONE && !f->has_open && !f->called && !f->blank && !f->spared;
+    return by_name && (f->number == 0 || f->number >= U9I_NUMBER_END);
 }
 
 /* (2) Two files of one boundary: which reads better. */
@@ -288,6 +294,8 @@ static bool take_in(linker *l)
     if (!find_twins(l)) return false;
     sort_keys(l);
     call_all(l);
+    for (size_t i = 0; i < row->count; i++)
+        if (is_numberless(&row->facts[i])) row->facts[i].wrong = U9_R_FOREIGN;
     if (row->count) qsort(row->facts, row->count, sizeof *row->facts, by_number);
     sort_keys(l);
     for (size_t i = 0; i < row->count; i++) {

@@ -187,6 +187,28 @@ START_TEST(a_renamed_segment_is_read_in_its_place)
 }
 END_TEST
 
+/* {F30} [L-2] [L-9] So is one whose u9open is damaged, as the next one names it; a copy of it is one. */
+START_TEST(a_renamed_segment_is_known_by_who_names_it)
+{
+    static const uint64_t names[] = {0, 9, UINT64_C(1) << 62, UINT64_C(1) << 63, UINT64_MAX};
+    for (size_t i = 0; i < 5 * 3 * 2; i++) {
+        uint64_t number = 1 + i / 5 % 3, name = names[i % 5];
+        const char *log = at("log");
+        make_row(log, 1, 4);
+        if (i / 15 == 0) move(log, number, name);
+        else copy(log, number, log, name);
+        flip_bit(segment_path(log, name), 38, 0);
+        seen *s = look(log);
+        ck_assert_uint_eq(s->count, 16);
+        ck_assert_uint_eq(count_damages(s, U9_V_UNKNOWN, U9_R_FOREIGN), 0);
+        ck_assert_uint_eq(count_damages(s, U9_V_TORN, U9_R_NAME), 1);
+        ck_assert_uint_eq(s->report.lost, 0);
+        forget(s);
+        remove_log(log);
+    }
+}
+END_TEST
+
 /* [W-3] [L-9] A session that goes on in the last segment makes none under such a name when that one is full. */
 START_TEST(a_roll_goes_past_a_segment_that_was_renamed)
 {
@@ -1070,6 +1092,7 @@ Suite *suite_directory(void)
     tcase_add_test(tc, two_missing_segments_are_told_as_the_one_that_is_named);
     tcase_add_test(tc, swapped_segments_are_read_in_their_places);
     tcase_add_test(tc, a_renamed_segment_is_read_in_its_place);
+    tcase_add_test(tc, a_renamed_segment_is_known_by_who_names_it);
     tcase_add_test(tc, a_roll_goes_past_a_segment_that_was_renamed);
     tcase_add_test(tc, a_duplicated_segment_is_read_once);
     tcase_add_test(tc, an_end_within_the_disk_header_names_nothing);
