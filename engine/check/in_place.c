@@ -289,10 +289,8 @@ static u9_err forget_made(in_place *r)
     if (err == U9_LOCKED) return U9_OK;
     if (err != U9_OK) return err;
     int sys = u9i_changes_load(&r->changes, r->source.dir);
-    if (sys == 0 && strcmp(r->changes.saved, r->report.saved) == 0) {
-        sys = u9i_changes_undo(&r->changes, r->source.dir);
-        if (sys == 0) r->report.saved[0] = 0;
-    }
+    if (sys == 0 && strcmp(r->changes.saved, r->report.saved) == 0) sys = u9i_changes_undo(&r->changes, r->source.dir);
+    if (sys == 0) r->report.saved[0] = 0;
     if (sys != 0) err = fail_in_place(r, sys, "remove what was noted of indexes, of which none was made");
     close_in_place(r);
     return err;
@@ -312,8 +310,12 @@ static u9_err make_indexes(in_place *r)
     made.made = 0;
     if (err == U9_OK) err = u9_indexes_build(r->path, &o, &made, r->fault);
     r->report.indexes = made.made;
-    if (err == U9_OK && made.made == 0 && r->report.steps == 0 && r->report.saved[0]) err = forget_made(r);
-    return err;
+    if (made.made > 0 || r->report.steps > 0 || r->report.saved[0] == 0) return err;
+    u9_fault why, *fault = r->fault;
+    if (err != U9_OK) r->fault = &why; /* which is told of is the first */
+    u9_err forgotten = forget_made(r);
+    r->fault = fault;
+    return err == U9_OK ? forgotten : err;
 }
 
 static u9_err mend(in_place *r)

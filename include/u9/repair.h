@@ -40,8 +40,8 @@ typedef struct u9_repair_step {
     uint64_t end;
 } u9_repair_step;
 
-/* Told of each thing that can be mended, in the order of the log, before anything is changed; then of indexes, each when
- * it is made (dry: or could be), with begin and end 0. */
+/* Told of each thing that can be mended, in the order of the log, before anything is changed; then of indexes that can be
+ * made, before the first one is, with begin and end 0. */
 typedef void u9_repair_fn(void *ctx, const u9_repair_step *step);
 
 /* Zero is the default of everything but `size`. */

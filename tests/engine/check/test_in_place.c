@@ -962,6 +962,36 @@ START_TEST(what_gets_no_index_leaves_nothing_to_be_undone)
 }
 END_TEST
 
+/* [U-2] One call fails, and so no index is made: neither does a file stay that tells of any. */
+START_TEST(an_index_that_could_not_be_made_leaves_nothing_to_be_undone)
+{
+    u9_fault fault;
+    u9_repair_report r;
+    unsigned none = 0;
+    make_log(at("whole"));
+    for (unsigned nth = 1;; nth++) {
+        remove_log(at("log"));
+        copy_log(at("whole"), at("log"));
+        sim_fail(SIM_ANY, nth, nth % 2 ? ENOSPC : EPERM, false);
+        unsigned fired = sim_fired();
+        u9_err err = run_repair(at("log"), (u9_repair_options){.indexes = 1}, &r, &fault);
+        sim_mend();
+        if (sim_fired() == fired) break;
+        if (err != U9_OK && strstr(fault.text, "cannot note")) continue; /* it may stand there by then */
+        unsigned made = 0;
+        for (unsigned n = 1; n <= segments_in(at("log")); n++) {
+            char path[600];
+            snprintf(path, sizeof path, "%sx", segment_path(at("log"), n));
+            made += exists(path);
+        }
+        none += made == 0;
+        ck_assert_msg(exists(at("log/.repair-1")) == (made > 0), "call %u", nth);
+        ck_assert_msg((r.saved[0] != 0) == exists(at("log/.repair-1")), "call %u", nth);
+    }
+    ck_assert_uint_gt(none, 30);
+}
+END_TEST
+
 /* [U-3] [S-7] What a repair made zero at a file's end, a writer gives back: the repair is finished all the same, and undone. */
 START_TEST(what_a_writer_has_given_back_since_is_undone)
 {
@@ -1619,6 +1649,7 @@ Suite *suite_in_place(void)
     tcase_add_loop_test(c, an_undo_takes_the_indexes_of_a_repair_that_was_broken_off, 0, 2);
     tcase_add_test(c, a_repair_tells_of_the_log_what_a_check_tells);
     tcase_add_loop_test(c, what_gets_no_index_leaves_nothing_to_be_undone, 0, 3);
+    tcase_add_test(c, an_index_that_could_not_be_made_leaves_nothing_to_be_undone);
     tcase_add_test(c, what_a_writer_has_given_back_since_is_undone);
     tcase_add_test(c, what_a_repair_has_between_two_names_is_not_taken_for_lost);
     tcase_add_test(c, a_file_that_says_that_a_segment_was_made_is_refused);
