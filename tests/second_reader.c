@@ -932,7 +932,7 @@ static int is_foreign(const second_file *s, const uint8_t *id) /* (3) */
 /* A file that is by its name alone what no segment is [L-9]. */
 static int no_number(const second_file *s)
 {
-    return !s->open && !s->called && !s->blank && !s->spared && (!s->number || s->number >= NUMBER_END);
+    return !s->open && !s->blank && !s->spared && (!s->number || s->number >= NUMBER_END);
 }
 
 /* Raises *promise to what frames from `begin` on promise; the records there that it covers. */

@@ -142,11 +142,11 @@ static bool is_foreign(const u9i_row *row, const u9i_facts *f)
            f->open.before_segment >= f->number;
 }
 
-/* [L-9] By its name alone it would be a segment, and no segment has that number. */
+/* [L-9] Nobody has called it otherwise than its name does, and no segment has that number. */
 static bool is_numberless(const u9i_facts *f)
 {
-    bool by_name = f->wrong == U9_R_NONE && !f->has_open && !f->called && !f->blank && !f->spared;
-    return by_name && (f->number == 0 || f->number >= U9I_NUMBER_END);
+    bool unopened = f->wrong == U9_R_NONE && !f->has_open && !f->blank && !f->spared;
+    return unopened && (f->number == 0 || f->number >= U9I_NUMBER_END);
 }
 
 /* (2) Two files of one boundary: which reads better. */
