@@ -72,11 +72,14 @@ static u9_err acquire_slot(void *ctx, u9_grant *out, u9_fault *fault)
     const u9_lock_file *f = (const u9_lock_file *)ctx;
     u9i_number_slot *slot;
     int sys = u9i_slot_take(f->path, f->cluster * NUMBERS + f->first, f->count,
-                            u9i_wall_us(&u9i_env_posix) / 1000, &slot);
+                            u9i_wall_us(&u9i_env_posix) / 1000, U9_UID8_TIMESTAMP_MAX - 1, &slot);
     if (sys == -EWOULDBLOCK)
         return u9i_fault(fault, U9_AGAIN, U9I_AT(.path = f->path, .rule = "I-24"),
                          "all generator numbers from %u to %u of cluster %u are in use", (unsigned)f->first,
                          (unsigned)(f->first + f->count - 1), (unsigned)f->cluster);
+    if (sys == -EBADMSG)
+        return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = f->path, .rule = "I-24"),
+                         "this is no lock file, or a damaged one: a number in it was used up to a time that no key has");
     if (sys != 0) return refuse_sys(f, sys, "no generator number can be taken from the lock file", fault);
     *out = (u9_grant){.generator = u9i_slot_index(slot) % NUMBERS, .cluster = f->cluster,
                       .seen_ms = u9i_slot_noted(slot), .serial = (uint64_t)(uintptr_t)slot};

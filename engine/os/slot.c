@@ -58,13 +58,14 @@ static bool leads_to(const char *path, int fd)
 }
 
 /* Locks a slot of the open file. A note is read under the lock alone: before, somebody may be writing it. */
-static int choose_slot(u9i_number_slot *s, uint32_t first, uint32_t count, uint64_t below)
+static int choose_slot(u9i_number_slot *s, uint32_t first, uint32_t count, uint64_t below, uint64_t most)
 {
     int err = -EWOULDBLOCK;
     for (uint32_t i = 0; i < 2 * count && err == -EWOULDBLOCK; i++) {
         s->index = first + i % count;
         err = lock_slot(s->fd, s->index, F_WRLCK);
         if (err == 0) err = read_slot(s->fd, s->index, &s->noted);
+        if (err == 0 && s->noted > most) err = -EBADMSG;
         if (err != 0 || s->noted < below || i >= count) continue;
         err = lock_slot(s->fd, s->index, F_UNLCK); /* perhaps there is a better one */
         if (err == 0) err = -EWOULDBLOCK;
@@ -80,7 +81,7 @@ static int open_slots(const char *path, int *fd)
     return fstat(*fd, &st) != 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
 }
 
-int u9i_slot_take(const char *path, uint32_t first, uint32_t count, uint64_t below, u9i_number_slot **out)
+int u9i_slot_take(const char *path, uint32_t first, uint32_t count, uint64_t below, uint64_t most, u9i_number_slot **out)
 {
     size_t size = strlen(path) + 1;
     u9i_number_slot *s = malloc(sizeof *s + size);
@@ -91,7 +92,7 @@ int u9i_slot_take(const char *path, uint32_t first, uint32_t count, uint64_t bel
     for (unsigned tries = 0; err == -ESTALE && tries < OPEN_TRIES; tries++) {
         if (s->fd >= 0) close(s->fd);
         err = open_slots(path, &s->fd);
-        if (err == 0) err = choose_slot(s, first, count, below);
+        if (err == 0) err = choose_slot(s, first, count, below, most);
         if (err == 0 && !leads_to(path, s->fd)) err = -ESTALE; /* replaced while it was opened */
     }
     if (err == 0) {

@@ -15,10 +15,10 @@ typedef struct u9i_number_slot u9i_number_slot;
 
 /*
  * Takes a slot of [first, first + count): the lowest that nobody holds and in which a number below `below`
- * is noted, else the lowest that nobody holds. Makes the file if it is missing. 0, -EWOULDBLOCK: all are held, or a
- * negative errno.
+ * is noted, else the lowest that nobody holds. Makes the file if it is missing. 0, -EWOULDBLOCK: all are held, -EBADMSG:
+ * a number above `most` is noted in one that was looked at, so that it is another file, or damaged; or a negative errno.
  */
-int u9i_slot_take(const char *path, uint32_t first, uint32_t count, uint64_t below, u9i_number_slot **out);
+int u9i_slot_take(const char *path, uint32_t first, uint32_t count, uint64_t below, uint64_t most, u9i_number_slot **out);
 
 uint32_t u9i_slot_index(const u9i_number_slot *slot);
 uint64_t u9i_slot_noted(const u9i_number_slot *slot); /* 0 at first */

@@ -82,8 +82,9 @@ U9_API void u9_lock_file_free(u9_lock_file *file); /* NULL is fine */
 
 /*
  * It as a source for u9_options.numbers; borrows `file`. Its acquire does not wait: U9_AGAIN if all numbers are
- * in use, U9_IO (sys: EACCES, ENOSPC ...). It takes the lowest free number of which no key can be newer than
- * the clock, else the lowest free one. Its renew tells U9_AGAIN when the file was removed or replaced.
+ * in use, U9_IO (sys: EACCES, ENOSPC ...), U9_CORRUPT (it is no lock file, or damaged: it is not written to). It takes
+ * the lowest free number of which no key can be newer than the clock, else the lowest free one. Its renew tells U9_AGAIN
+ * when the file was removed or replaced.
  */
 U9_API u9_generator u9_lock_file_generator(u9_lock_file *file);
 

@@ -314,6 +314,34 @@ START_TEST(a_lock_file_that_cannot_be_had_is_told) /* [I-24] */
 }
 END_TEST
 
+/* A text, a log's segment, a lock file of which a slot was written over: it stays as it is. */
+START_TEST(a_file_that_is_no_lock_file_is_refused_and_not_written_to) /* [I-24] */
+{
+    static const char *const texts[] = {"a file of words\n", "\xff\xffutf9\0\1 and so on", "\0\0\3\xff\xff\xff\xff\xff"};
+    static const size_t sizes[] = {16, 18, 8};
+    for (int i = 0; i < 3; i++) {
+        uint64_t key;
+        size_t size;
+        u9_fault fault;
+        write_file(at("numbers"), "", 0);
+        put_bytes(at("numbers"), (uint64_t)3 * NUMBERS * 8, texts[i], sizes[i]);
+        u9_lock_file *file = lock_file(0, 0);
+        u9_log *w = open_locked(at("log"), file);
+        ck_assert_int_eq(append_key(w, &key, NULL), U9_CORRUPT);
+        u9_log_fault(w, &fault);
+        ck_assert_str_eq(fault.rule, "I-24");
+        ck_assert_ptr_nonnull(strstr(fault.text, "no lock file"));
+        ck_assert_ptr_nonnull(strstr(fault.path, "numbers"));
+        close_log(w);
+        u9_lock_file_free(file);
+        uint8_t *bytes = read_file(at("numbers"), &size);
+        ck_assert_uint_eq(size, 3 * NUMBERS * 8 + sizes[i]);
+        ck_assert_mem_eq(bytes + 3 * NUMBERS * 8, texts[i], sizes[i]);
+        free(bytes);
+    }
+}
+END_TEST
+
 START_TEST(options_of_a_lock_file_that_are_wrong_are_refused) /* [I-24] */
 {
     const u9_lock_file_options fine = {.size = sizeof fine, .path = "x"};
@@ -358,7 +386,7 @@ END_TEST
 static int use_slots(void)
 {
     u9i_number_slot *slot;
-    int err = u9i_slot_take(at("numbers"), 5, 2, 10, &slot); /* the first has a larger number in it, so has the second */
+    int err = u9i_slot_take(at("numbers"), 5, 2, 10, UINT64_MAX, &slot); /* the first has a larger number in it, so has the second */
     if (err != 0) return err;
     MUST(u9i_slot_index(slot) == 5 && u9i_slot_noted(slot) == 11);
     err = u9i_slot_note(slot, 11);
@@ -373,7 +401,7 @@ START_TEST(a_call_on_a_slot_that_is_interrupted_is_made_again_and_one_that_fails
     static const int errors[] = {EINTR, EIO, ENOMEM};
     u9i_number_slot *slots[2];
     for (unsigned i = 0; i < 2; i++) {
-        ck_assert_int_eq(u9i_slot_take(at("numbers"), 5 + i, 1, 10, &slots[i]), 0);
+        ck_assert_int_eq(u9i_slot_take(at("numbers"), 5 + i, 1, 10, UINT64_MAX, &slots[i]), 0);
         ck_assert_int_eq(u9i_slot_note(slots[i], 11), 0);
     }
     for (unsigned i = 0; i < 2; i++) u9i_slot_give(slots[i]);
@@ -394,17 +422,17 @@ END_TEST
 START_TEST(a_slot_that_others_hold_or_whose_file_is_none_is_not_had)
 {
     u9i_number_slot *slot, *other;
-    ck_assert_int_eq(u9i_slot_take(at("numbers"), 5, 1, 10, &slot), 0);
-    ck_assert_int_eq(u9i_slot_take(at("numbers"), 5, 1, 10, &other), -EWOULDBLOCK);
+    ck_assert_int_eq(u9i_slot_take(at("numbers"), 5, 1, 10, UINT64_MAX, &slot), 0);
+    ck_assert_int_eq(u9i_slot_take(at("numbers"), 5, 1, 10, UINT64_MAX, &other), -EWOULDBLOCK);
     ck_assert_int_eq(rename(at("numbers"), at("moved")), 0);
     ck_assert_int_eq(u9i_slot_confirm(slot), -ESTALE);
     set_bound(0, 1);
     ck_assert_int_eq(u9i_slot_confirm(slot), -ESTALE); /* another file */
     u9i_slot_give(slot);
     ck_assert_int_eq(mkdir(at("dir"), 0700), 0);
-    ck_assert_int_eq(u9i_slot_take(at("dir"), 5, 1, 10, &slot), -EISDIR);
+    ck_assert_int_eq(u9i_slot_take(at("dir"), 5, 1, 10, UINT64_MAX, &slot), -EISDIR);
     ck_assert_int_eq(mkfifo(at("fifo"), 0600), 0);
-    ck_assert_int_eq(u9i_slot_take(at("fifo"), 5, 1, 10, &slot), -EINVAL);
+    ck_assert_int_eq(u9i_slot_take(at("fifo"), 5, 1, 10, UINT64_MAX, &slot), -EINVAL);
 }
 END_TEST
 
@@ -421,6 +449,7 @@ Suite *suite_lock_file(void)
     tcase_add_test(tc, a_lock_file_that_is_removed_or_replaced_is_noticed);
     tcase_add_test(tc, a_forked_child_does_not_free_its_parents_number);
     tcase_add_test(tc, a_lock_file_that_cannot_be_had_is_told);
+    tcase_add_test(tc, a_file_that_is_no_lock_file_is_refused_and_not_written_to);
     tcase_add_test(tc, options_of_a_lock_file_that_are_wrong_are_refused);
     tcase_add_test(tc, the_usual_lock_file_stands_beside_the_log);
     tcase_add_test(tc, a_call_on_a_slot_that_is_interrupted_is_made_again_and_one_that_fails_is_told);
