@@ -240,8 +240,9 @@ static u9_err lay_to_place(u9i_reader *r, u9_fault *fault)
 }
 
 /*
- * The frame that the place is at is there no more: the disk has taken it. The place is by what is told instead, in front of
- * that, or (back) behind it.
+ * The place is not there any more. If its frame is, what was told behind that is not so now, as of an end that was none yet:
+ * the place is right behind the frame. Else the disk has taken that: the place is by what is told instead, in front of it, or
+ * (back) behind it.
  */
 static u9_err give_way(const u9i_reader *r, u9i_spot *place, bool back, u9_fault *fault)
 {
@@ -255,10 +256,10 @@ static u9_err give_way(const u9i_reader *r, u9i_spot *place, bool back, u9_fault
         if (step == U9I_STEP_END) at = (u9i_spot){.unit = place->unit, .end = true};
         if (step == U9I_STEP_END) break;
         if (s.place.unit < place->unit) continue;
-        bool tells = step == U9I_STEP_DAMAGE;
-        bool instead = tells ? s.damage.end > place->frame : s.place.frame >= place->frame;
-        if (!instead || (back && tells)) at = s.place;
-        if (instead) break;
+        bool tells = step == U9I_STEP_DAMAGE, itself = !tells && s.place.frame == place->frame && !place->before;
+        bool there = tells ? s.damage.end > place->frame : s.place.frame >= place->frame;
+        if (!there || itself || (back && tells)) at = s.place;
+        if (there) break;
     }
     u9i_reader_leave(&s);
     if (err == U9_OK) *place = at;
@@ -268,10 +269,6 @@ static u9_err give_way(const u9i_reader *r, u9i_spot *place, bool back, u9_fault
 static u9_err lay_trail(u9i_reader *r, u9_fault *fault)
 {
     u9_err err = lay_to_place(r, fault);
-    if (err == U9_END && r->place.since > 0) { /* as u9i_reader_turn: what was told there, as of an end that was none yet, is no more */
-        r->place.since = 0;
-        err = lay_to_place(r, fault);
-    }
     if (err == U9_END && (err = give_way(r, &r->place, true, fault)) == U9_OK) err = lay_to_place(r, fault);
     return err == U9_END ? refuse_changed(r, fault) : err;
 }
@@ -665,10 +662,6 @@ u9_err u9i_reader_turn(u9i_reader *r, u9_fault *fault)
     u9_err err = go_there(r, &to, straight, fault);
     bool gone = err == U9_IO && !r->reading && u9i_reader_trimmed(r, to.unit);
     if (gone) begin_near(r, to.unit); /* which is told then [L-10] */
-    if (err == U9_END && to.since > 0) { /* what was told behind that frame is not so any more: the disk gives it, or takes it, now */
-        to.since = 0;
-        err = go_there(r, &to, straight, fault);
-    }
     if (err == U9_END && (err = give_way(r, &to, false, fault)) == U9_OK) {
         if (to.end) to = (u9i_spot){.unit = to.unit + 1};
         err = go_there(r, &to, straight && to.frame != 0, fault);
