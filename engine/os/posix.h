@@ -19,9 +19,9 @@ typedef struct u9i_posix_dir {
 
 typedef struct u9i_posix_file {
     u9i_file file;
-    int fd;     /* reads, and buffered writes */
-    int direct; /* O_DIRECT for writes by the ring, or -1 */
-    bool locked; /* by this handle */
+    int fd;              /* reads, and buffered writes */
+    int direct;          /* O_DIRECT for writes by the ring, or -1 */
+    bool locked;         /* by this handle */
     unsigned generation; /* of forks, when it was locked */
 } u9i_posix_file;
 
