@@ -511,7 +511,7 @@ run-test-mpi: $(tools) $(s3_libs) $(rados_libs) $(examples)
 # All else runs on posix alone. TEST_IO=... runs everything on the tables that it names.
 both_io = env queue log commits reference heap test_ship test_follow test_kill test_power
 # What tries more with U9_LONG in the environment: tests/thorough.h.
-drawing = hardship mend cache damage in_place recovery index_file hash trim trim_kept writer power repair snapshot faults large ship_large range space split witness test_trouble
+drawing = $(patsubst test_%.c,%,$(filter test_%.c,$(notdir $(shell grep -l tests/thorough.h $(test_src))))) test_trouble
 # What takes seconds, the longest first; `make check-quick` leaves it out.
 long = zk hardship test_cli test_manual test_next mend test_contrib test_trouble test_kill test_bench test_power test_examples test_follow \
     index_file test_ship recovery cache index_forged writer golden_logs ship_large large snapshot test_split states commits damage test_id \

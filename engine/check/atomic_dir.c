@@ -230,23 +230,25 @@ u9_err u9i_atomic_dir_resume(u9i_env *env, const char *partial, const char *sour
 
 int u9i_atomic_dir_keep(u9i_env *env, const char *partial)
 {
-    char *final = strdup(partial);
+    char *path = strdup(partial);
     u9i_dir *parent, *dir;
     const char *name;
-    if (final == NULL) return -ENOMEM;
-    final[strlen(final) - (sizeof suffix - 1)] = 0;
-    const char *slash = strrchr(final, '/');
+    if (path == NULL) return -ENOMEM;
+    path[strlen(path) - (sizeof suffix - 1)] = 0;
+    const char *slash = strrchr(path, '/'), *final = slash ? slash + 1 : path;
     int err = open_parent(env, partial, &parent, &name);
     if (err == 0) {
-        err = u9i_dir_rename(parent, name, slash ? slash + 1 : final);
-        if (err == 0) err = u9i_dir_sync(parent);
+        err = u9i_dir_rename(parent, name, final);
+        if (err == 0) {
+            err = u9i_dir_sync(parent);
+            if (err != 0) (void)u9i_dir_rename(parent, final, name); /* who is told of a failure finds no log */
+        }
         u9i_dir_close(parent);
     }
-    if (err == 0) err = u9i_dir_open(env, final, false, &dir);
-    if (err == 0) {
-        err = u9i_dir_remove(dir, unfinished);
+    if (err == 0 && u9i_dir_open(env, path, false, &dir) == 0) {
+        (void)u9i_dir_remove(dir, unfinished); /* under that name it tells nobody anything */
         u9i_dir_close(dir);
     }
-    free(final);
+    free(path);
     return err;
 }

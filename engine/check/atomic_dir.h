@@ -34,7 +34,10 @@ U9_MUST_CHECK u9_err u9i_atomic_dir_resume(u9i_env *env, const char *partial, co
  */
 bool u9i_atomic_dir_drop(u9i_env *env, const char *partial, const char *source);
 
-/* Gives the finished directory its name, `partial` without ".partial", durably. 0 or a negative errno. */
+/*
+ * Gives the finished directory its name, `partial` without ".partial", durably; or a negative errno, and it has the old one
+ * again, if the disk lets it.
+ */
 int u9i_atomic_dir_keep(u9i_env *env, const char *partial);
 
 #endif

@@ -80,8 +80,9 @@ u9_err u9i_keygen_init(u9i_keygen *m, u9i_env *env, const char *kind, uint64_t t
     u9_id_reason why = U9_KIND_UNKNOWN;
     memset(m, 0, sizeof *m);
     size_t n = strlen(kind);
-    if (n < sizeof m->text) memcpy(m->text, kind, n + 1);
-    if (n >= sizeof m->text || u9i_kind_parse(m->text, n, &m->kind, &why) != U9_OK)
+    assert(n < sizeof m->text);
+    memcpy(m->text, kind, n + 1);
+    if (u9i_kind_parse(m->text, n, &m->kind, &why) != U9_OK)
         return u9i_fault(fault, U9_ARG, U9I_AT(.rule = "L-6"), "the key kind '%.100s': %s", kind,
                          u9_id_reason_text(why));
     return make_generator(m, env, time_us, o, fault);

@@ -333,7 +333,10 @@ static u9_err get_by_table(u9_log *log, u9i_view *v, const u9i_tabled_view *t, c
     return err;
 }
 
-/* Where segments are in a row, and what is looked at is at hand: as most lookups go. U9_AGAIN: it is not. */
+/*
+ * Where segments are in a row, and what is looked at is at hand: as most lookups go. U9_AGAIN: it is not, as with a
+ * segment's least key, which the one before it may end with; no other key can be in two.
+ */
 static u9_err get_at_hand(const u9i_view *v, const u9i_key_entry *key, lookup *l)
 {
     const u9i_open_frame *f;
@@ -345,7 +348,7 @@ static u9_err get_at_hand(const u9i_view *v, const u9i_key_entry *key, lookup *l
     if (s->index.spec.width != l->key->size) return U9_AGAIN; /* no hashes: they are in no row */
     e.at = s->limit;
     u9_err err = u9i_index_find_at_hand(&s->index, l->key, &e, &f, &found);
-    if (err == U9_ABSENT && (atomic_load(&v->lossy) || (end > 1 && !u9i_key_below(&v->ranges[end - 2].high, &e)))) return U9_AGAIN;
+    if (err == U9_ABSENT && atomic_load(&v->lossy)) return U9_AGAIN; /* one of those that were lost may have had it */
     if (err == U9_OK) {
         u9_record r = u9i_lookup_record(s->segment->facts.number, f, &found);
         found_record(l, &r);

@@ -22,7 +22,7 @@ extern "C" {
 /*
  * The record before, verified; otherwise as u9_cursor_next: `out` borrows until the next call, U9_CORRUPT and U9_ABSENT
  * tell what stands in front (and the next call goes on in front of that), U9_VERSION and U9_LIMIT likewise. U9_END: the
- * cursor is before the first record. One more error, U9_CORRUPT with the rule Q-1: the files changed under the cursor.
+ * cursor is before the first record. U9_CORRUPT with the rule Q-1, of either: the files changed under the cursor.
  * Where the log is whole a few frames are read, in a segment however large; in a damaged segment, and in the last one
  * while it is written, what stands in front is judged first, from the segment's start. A cursor with range.from ends at
  * that record, and tells no damage in front of it. [Q-1]

@@ -424,6 +424,28 @@ START_TEST(a_stop_at_any_call_leaves_no_log_that_looks_whole) /* [A-5] */
 }
 END_TEST
 
+START_TEST(where_a_call_fails_once_there_is_no_new_log_or_all_is_well) /* [A-5] [G-5] also where the name itself is not durable */
+{
+    unsigned fired = 0, failed = 0;
+    for (unsigned nth = 1; nth == 1 || sim_fired() > fired; nth++) {
+        sim_begin(nth);
+        sim_make_dir(at(""));
+        make("a", "b=1 d=2 f=3");
+        make("b", "a=4 d=2");
+        fired = sim_fired();
+        sim_fail(SIM_ANY, nth, EIO, false);
+        u9_err err = merge("out", "ab", (u9_merge_options){0});
+        sim_mend();
+        ck_assert_msg(exists(at("out")) == (err == U9_OK), "%u: %s", nth, fault.text);
+        failed += err != U9_OK;
+        if (err != U9_OK)
+            ck_assert_msg(merge("out", "ab", (u9_merge_options){0}) == U9_OK, "%u: %s", nth, fault.text);
+        expect("out", "a=4 b=1 d=2 f=3", 1, 0);
+    }
+    ck_assert_uint_gt(failed, 20);
+}
+END_TEST
+
 Suite *suite_merge(void)
 {
     Suite *s = suite_create("merge");
@@ -444,6 +466,7 @@ Suite *suite_merge(void)
     tcase_add_test(t, what_has_no_keys_or_none_of_a_known_kind_is_not_merged);
     tcase_add_test(t, what_is_damaged_is_told_and_left_out);
     tcase_add_test(t, a_stop_at_any_call_leaves_no_log_that_looks_whole);
+    tcase_add_test(t, where_a_call_fails_once_there_is_no_new_log_or_all_is_well);
     suite_add_tcase(s, t);
     return s;
 }

@@ -362,6 +362,21 @@ START_TEST(keys_are_above_what_was_made_under_the_number_before) /* [I-23] */
 }
 END_TEST
 
+START_TEST(a_kind_longer_than_any_is_refused) /* [L-6] */
+{
+    static char kind[2000];
+    u9_log *log;
+    u9_fault fault;
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = io_of(at("log")), .kind = kind};
+    for (size_t n = 100; n < sizeof kind; n += 100) {
+        memset(kind, 'x', n);
+        ck_assert_int_eq(u9_log_open(at("log"), &o, &log, &fault), U9_ARG);
+        ck_assert_ptr_nonnull(strstr(fault.text, "options.kind"));
+        ck_assert(!exists(at("log")));
+    }
+}
+END_TEST
+
 START_TEST(a_grant_that_is_over_is_replaced_and_no_key_of_it_is_used) /* [I-23] */
 {
     u9_uid8 id;
@@ -587,6 +602,7 @@ Suite *suite_keys(void)
     tcase_add_test(numbers, without_a_number_no_eight_byte_key_is_made);
     tcase_add_test(numbers, a_number_that_no_key_has_room_for_is_refused);
     tcase_add_test(numbers, a_log_whose_kind_of_keys_nobody_knows_is_read_and_not_appended_to);
+    tcase_add_test(numbers, a_kind_longer_than_any_is_refused);
     tcase_add_test(numbers, a_number_that_is_given_is_used);
     tcase_add_test(numbers, a_source_is_asked_when_a_key_is_made_and_no_sooner);
     tcase_add_test(numbers, keys_are_above_what_was_made_under_the_number_before);

@@ -936,7 +936,7 @@ START_TEST(a_lookup_behind_a_crash_finds_by_what_was_noted_what_a_walk_finds)
     }
     ck_assert_int_eq(is_outlined(w[0]), what == IN_ORDER || what == KEYS_TWICE);
     ck_assert(!is_outlined(w[1]));
-    for (unsigned i = 0; i < KEYED + 3; i += is_usual(i) ? thorough(7, 1) : 1) {
+    for (unsigned i = 0; i < KEYED + 3; i += is_usual(i) ? thorough(17, 1) : 1) {
         u9_err err[2];
         u9_key key = keyed_key(what == KEYS_TWICE ? IN_ORDER : what, i, room);
         if (i == KEYED + 2) memset(room, 0, 16); /* below all */

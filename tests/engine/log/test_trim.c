@@ -6,7 +6,10 @@
 #include "tests/suites.h"
 #include "tests/thorough.h"
 
+#include <u9/large.h>
+
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { BLOCK = 4096, TICK = 50000, SECOND = 1000000 };
@@ -158,6 +161,37 @@ START_TEST(what_goes_is_told_by_a_key_by_reading_where_that_is_not_sure) /* [L-1
     what = (u9_trim){.size = sizeof what, .before_key = {"k030", 4}};
     trim_log(at("log"), what);
     expect_kept(at("log"), second, TRIM_RECORDS);
+}
+END_TEST
+
+/* [C-6] Of a record in parts the key is the one that it begins with. */
+START_TEST(what_goes_is_told_by_the_key_of_a_large_record_too) /* [L-10] */
+{
+    enum { SIZE = 20 << 20 };
+    uint8_t *bytes = calloc(1, SIZE), head[9];
+    size_t n = u9_value_head(U9_BYTES, SIZE, head);
+    ck_assert(bytes != NULL);
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = io_of(at("log")), .kind = "rkey", .segment_size = 4 << 20};
+    for (unsigned i = 0; i < 2; i++) {
+        u9_append *a;
+        u9_log *w = open_writer(at("log"), &o);
+        ck_assert_int_eq(u9_log_append(w, &(u9_key){"a", 1}, "\x81", 1, NULL), U9_OK);
+        ck_assert_int_eq(u9_append_begin(w, &(u9_key){"large", 5}, 1, n + SIZE, &a, NULL), U9_OK);
+        ck_assert_int_eq(u9_append_write(a, head, n), U9_OK);
+        ck_assert_int_eq(u9_append_write(a, bytes, SIZE), U9_OK);
+        ck_assert_int_eq(u9_append_end(a, NULL), U9_OK);
+        ck_assert_int_eq(u9_log_append(w, &(u9_key){"b", 1}, "\x81", 1, NULL), U9_OK);
+        close_log(w);
+    }
+    u9_log *r = open_reader(at("log"));
+    u9_trim what = {.size = sizeof what, .dry_run = 1, .before_key = {"c", 1}};
+    ck_assert_uint_eq(trim_on(r, what).segments, 0);
+    what.before_key = (u9_key){"large", 5};
+    ck_assert_uint_eq(trim_on(r, what).segments, 0);
+    what.before_key = (u9_key){"large0", 6};
+    ck_assert_uint_eq(trim_on(r, what).segment, segments_in(at("log")));
+    close_log(r);
+    free(bytes);
 }
 END_TEST
 
@@ -780,6 +814,7 @@ Suite *suite_trim(void)
     tcase_add_test(t, what_goes_is_told_by_size);
     tcase_add_test(t, what_goes_is_told_by_time);
     tcase_add_test(t, what_goes_is_told_by_a_key_by_reading_where_that_is_not_sure);
+    tcase_add_test(t, what_goes_is_told_by_the_key_of_a_large_record_too);
     tcase_add_test(t, a_segment_goes_if_anything_says_so);
     tcase_add_test(t, where_nothing_goes_nothing_is_written);
     tcase_add_test(t, a_dry_run_tells_the_same_changes_nothing_and_needs_no_lock);

@@ -8,6 +8,7 @@
 #include "tests/engine/scarce.h"
 #include "tests/plain_file.h"
 #include "tests/suites.h"
+#include "tests/thorough.h"
 
 #include "engine/log/live.h"
 
@@ -1282,7 +1283,7 @@ static u9_log *kill_writer(u9_log *w)
 /* A follower whose calls fail shows each record as it is, none twice, and none is passed without a word. */
 START_TEST(whatever_fails_meanwhile_a_follower_passes_no_record_without_a_word) /* [M-10] */
 {
-    enum { STEPS = 400 };
+    const unsigned steps = thorough(200, 400);
     u9_options o = _i % 2 ? writer_options() : small_options();
     o.policy = U9_POLICY_NONE;
     srand((unsigned)_i + 1);
@@ -1290,7 +1291,7 @@ START_TEST(whatever_fails_meanwhile_a_follower_passes_no_record_without_a_word) 
     following f = follow(at("log"));
     u9_record r;
     bool told = false;
-    for (unsigned step = 0; step < STEPS; step++) {
+    for (unsigned step = 0; step < steps; step++) {
         unsigned what = (unsigned)rand() % 40, call = (unsigned)rand() % 12;
         if (w == NULL) w = what < 10 ? open_writer(at("log"), &o) : NULL;
         else if (what < 4 && _i % 2) append_pieces(w, 6); /* some of it is written, and not durable yet */

@@ -105,6 +105,31 @@ START_TEST(the_example_of_the_specification_is_read)
 }
 END_TEST
 
+START_TEST(a_record_without_a_time_is_in_no_bounds_of_time) /* [E-3] */
+{
+    plain_file p = plain_example();
+    save(&p, at("plain.u9"));
+    u9_log *log = open_reader(at("plain.u9"));
+    u9_cursor *c;
+    u9_record r;
+    u9_bounds all = {.size = sizeof all, .to = U9_NOWHERE, .until_us = U9_NOWHERE}, since = all, until = all;
+    since.since_us = 1;
+    until.until_us = U9_NOWHERE - 1;
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
+    const u9_bounds *each[] = {&since, &all, &until, &all};
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned count = 0;
+        ck_assert_int_eq(u9_cursor_within(c, each[i]), U9_OK);
+        while (u9_cursor_next(c, &r) == U9_OK) count++;
+        ck_assert_uint_eq(count, each[i] == &all ? 4 : 0);
+        ck_assert_int_eq(u9_cursor_prev(c, &r), each[i] == &all ? U9_OK : U9_END);
+    }
+    u9_cursor_close(c);
+    close_log(log);
+    plain_free(&p);
+}
+END_TEST
+
 /* Values of every kind, a control record and a wrapping too; empty frames; reserved space; the seed's padding. */
 START_TEST(what_the_seed_allows_is_no_damage)
 {
@@ -673,6 +698,7 @@ Suite *suite_plain(void)
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
     tcase_add_test(tc, the_example_of_the_specification_is_read);
+    tcase_add_test(tc, a_record_without_a_time_is_in_no_bounds_of_time);
     tcase_add_test(tc, what_the_seed_allows_is_no_damage);
     tcase_add_test(tc, damage_to_a_plain_seed_file_is_unknown_and_costs_its_frame);
     tcase_add_test(tc, a_cut_plain_seed_file_is_read_up_to_the_cut);

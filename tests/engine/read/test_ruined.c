@@ -164,7 +164,7 @@ static void read_all_ways(u9_log *log, events *told)
 
 START_TEST(whatever_a_log_is_all_ways_to_read_it_agree)
 {
-    unsigned seeds = thorough(40, 2000), read = 0;
+    unsigned seeds = thorough(24, 2000), read = 0;
     if (getenv("U9_SEED")) seeds = 1, _i = atoi(getenv("U9_SEED"));
     for (uint64_t seed = (uint64_t)_i * seeds; seed < (uint64_t)(_i + 1) * seeds; seed++) {
         events told = {.all = NULL};
@@ -234,7 +234,7 @@ static void go_anyhow(u9_log *log, bool proven, events *known)
 
 START_TEST(a_cursor_whose_log_is_ruined_shows_what_was_or_is_there)
 {
-    unsigned seeds = thorough(40, 2000), read = 0;
+    unsigned seeds = thorough(24, 2000), read = 0;
     if (getenv("U9_SEED")) seeds = 1, _i = atoi(getenv("U9_SEED"));
     for (uint64_t seed = (uint64_t)_i * seeds; seed < (uint64_t)(_i + 1) * seeds; seed++) {
         events known = {.all = NULL}, told = {.all = NULL};
@@ -357,7 +357,7 @@ static void look_up_all(u9_log *log, const found all[KEYS])
 /* [K-1] */
 START_TEST(whatever_a_log_is_its_keys_find_what_a_cursor_shows)
 {
-    unsigned seeds = thorough(20, 1000), read = 0;
+    unsigned seeds = thorough(12, 1000), read = 0;
     if (getenv("U9_SEED")) seeds = 1, _i = atoi(getenv("U9_SEED"));
     for (uint64_t seed = (uint64_t)_i * seeds; seed < (uint64_t)(_i + 1) * seeds; seed++) {
         u9_index_report report = {.size = sizeof report};
@@ -429,7 +429,7 @@ static void index_anyhow(void)
 
 START_TEST(keys_of_a_log_that_is_ruined_find_what_was_or_is_there)
 {
-    unsigned seeds = thorough(20, 1000), read = 0;
+    unsigned seeds = thorough(12, 1000), read = 0;
     if (getenv("U9_SEED")) seeds = 1, _i = atoi(getenv("U9_SEED"));
     for (uint64_t seed = (uint64_t)_i * seeds; seed < (uint64_t)(_i + 1) * seeds; seed++) {
         events known = {.all = NULL}, told = {.all = NULL};

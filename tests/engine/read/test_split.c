@@ -564,7 +564,11 @@ START_TEST(a_range_of_another_log_or_of_none_is_refused) /* [P-4] */
     ck_assert_int_eq(u9_range_open(handle, &other[0], &c, NULL), U9_ARG);
     r = plan[0], r.number = 2;
     ck_assert_int_eq(u9_range_open(handle, &r, &c, NULL), U9_ARG);
+    r = plan[0], r.number = 0;
+    ck_assert_int_eq(u9_range_open(handle, &r, &c, NULL), U9_ARG);
     r = plan[0], r.from.offset = r.to.offset + 1;
+    ck_assert_int_eq(u9_range_open(handle, &r, &c, NULL), U9_ARG);
+    r = plan[0], r.from.segment = r.to.segment + 1;
     ck_assert_int_eq(u9_range_open(handle, &r, &c, NULL), U9_ARG);
     r = plan[0], r.to.segment = 7;
     ck_assert_int_eq(u9_range_open(handle, &r, &c, NULL), U9_ABSENT);

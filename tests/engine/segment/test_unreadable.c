@@ -5,6 +5,7 @@
 #include "tests/engine/fixture.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
+#include "tests/thorough.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -346,7 +347,7 @@ START_TEST(a_cursor_that_turns_while_the_disk_changes_its_mind_passes_nothing)
     uint64_t size = file_size(segment_path(log, 1));
     u9_log *r = open_reader(log);
     for (uint64_t block = BLOCK; block < size; block += BLOCK)
-        for (unsigned steps = 1; steps < 18; steps++)
+        for (unsigned steps = 1 + (unsigned)(_i + _i / 3 + _i / 9) % thorough(3, 1); steps < 18; steps += thorough(3, 1))
             for (int on = 0; on < 2; on++) turn_meanwhile(r, block, steps, on, (unsigned)_i % 3, (unsigned)_i / 3 % 3, _i / 9 - 3);
     close_log(r);
 }
