@@ -536,7 +536,7 @@ slower ?= 1
 plain_space = $(if $(SANITIZE),$(shell setarch -R true 2>/dev/null && echo setarch -R))
 test_env = TMPDIR=$(abspath $(BUILD))/tmp U9_TEST_DIR=$(abspath $(BUILD))/tmp \
     U9_BIN_DIR=$(abspath $(BUILD)) CK_DEFAULT_TIMEOUT=60 CK_TIMEOUT_MULTIPLIER=$(slower) \
-    ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 \
+    ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:quarantine_size_mb=16 \
     UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0
 
 # What of the jobs is not in u9tests. With sanitizers there is no u9bench, and no test_bench.

@@ -801,6 +801,7 @@ START_TEST(a_log_is_waited_for_wherever_it_is_to_be)
     uint64_t began = u9i_monotonic_us(sim_env());
     ck_assert_int_eq(u9_log_await(at(names[_i]), &o, 3000, NULL), U9_AGAIN);
     ck_assert_uint_ge(u9i_monotonic_us(sim_env()) - began, 3000000);
+    ck_assert_int_ne(u9_log_await("x", &o, 0, NULL), U9_OK);
     memset(far, 'x', sizeof far - 1);
     ck_assert_int_lt(u9_log_await(far, &o, 0, NULL), 0);
     if (_i == 2) return;

@@ -8,6 +8,7 @@
 #include "tests/engine/fixture.h"
 #include "tests/engine/read/model.h"
 #include "tests/index_reader.h"
+#include "tests/plain_file.h"
 #include "tests/suites.h"
 #include "tests/thorough.h"
 
@@ -616,6 +617,35 @@ START_TEST(why_an_index_is_not_used_is_told)
     close_log(w);
     for (unsigned y = 0; y < 12; y++) ck_assert_uint_gt(strlen(u9_index_why_text((u9_index_why)y)), 5);
     free_names(paths, count);
+    free(m);
+}
+END_TEST
+
+/* [K-4] {F60} A segment, closed or not, and a plain seed file; and an index up to each block of it. */
+START_TEST(what_is_no_index_under_the_name_of_one_is_told_and_not_used)
+{
+    model *m = model_new(0);
+    for (unsigned s = 0; s < 2; s++) write_sessions(m, 1, 60, true);
+    build(0);
+    size_t count, segments;
+    char **paths = files_ending(".u9x", &count), **each = files_ending(".u9", &segments);
+    uint64_t whole = sim_size(paths[0]);
+    plain_file plain = plain_example();
+    sim_copy(paths[0], LOG "/whole");
+    for (size_t i = 0; i <= segments + whole / 4096; i++) {
+        sim_copy(i < segments ? each[i] : LOG "/whole", paths[0]);
+        if (i == segments) sim_resize(paths[0], 0), sim_write(paths[0], 0, plain.bytes, plain.size);
+        if (i > segments) sim_resize(paths[0], whole - (i - segments) * 4096);
+        unsigned why[16] = {0};
+        u9_index_report r = {.size = sizeof r};
+        u9_index_options o = {.size = sizeof o, .io = sim_io(), .on_segment = count_reason, .ctx = why};
+        ck_assert_int_eq(u9_indexes_look(LOG, &o, &r, NULL), U9_OK);
+        ck_assert_msg(why[U9_INDEX_FOREIGN] + why[U9_INDEX_DAMAGED] == 1, "%zu", i);
+        model_look_anew(m);
+    }
+    plain_free(&plain);
+    free_names(paths, count);
+    free_names(each, segments);
     free(m);
 }
 END_TEST
@@ -1272,6 +1302,7 @@ Suite *suite_index_file(void)
     tcase_add_loop_test(t, a_log_that_changes_while_its_indexes_are_made_or_checked_is_told_as_it_was, 0, 2 * MEDDLINGS);
     tcase_add_test(t, where_no_index_can_be_made_or_removed_that_is_told);
     tcase_add_test(t, why_an_index_is_not_used_is_told);
+    tcase_add_test(t, what_is_no_index_under_the_name_of_one_is_told_and_not_used);
     tcase_add_test(t, a_directory_where_an_index_would_stand_is_none);
     tcase_add_test(t, of_a_key_with_very_many_records_few_pages_are_opened);
     tcase_add_test(t, a_record_in_parts_whose_key_comes_in_order_is_found);

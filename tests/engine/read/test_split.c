@@ -570,6 +570,10 @@ START_TEST(a_range_of_another_log_or_of_none_is_refused) /* [P-4] */
     ck_assert_int_eq(u9_range_open(handle, &r, &c, NULL), U9_ARG);
     r = plan[0], r.from.segment = r.to.segment + 1;
     ck_assert_int_eq(u9_range_open(handle, &r, &c, NULL), U9_ARG);
+    r = plan[0], r.from.segment = 0, r.from.offset = 0;
+    ck_assert_int_eq(u9_range_open(handle, &r, &c, NULL), U9_ABSENT);
+    r = plan[0], r.from = r.to = (u9_split_place){.segment = 0}, r.to.offset = 1;
+    ck_assert_int_eq(u9_range_open(handle, &r, &c, NULL), U9_ABSENT);
     r = plan[0], r.to.segment = 7;
     ck_assert_int_eq(u9_range_open(handle, &r, &c, NULL), U9_ABSENT);
     r = plan[0], r.from.boundary[0] ^= 1; /* another file of that number */
