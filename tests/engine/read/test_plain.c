@@ -105,6 +105,33 @@ START_TEST(the_example_of_the_specification_is_read)
 }
 END_TEST
 
+/* [E-4] What stands before it and is no key of any kind says nothing. */
+START_TEST(the_first_key_in_a_form_of_a_kind_says_the_kind)
+{
+    static const struct { const char *bytes; size_t size; const char *kind; } rows[] = {
+        {"\x4a\x13\x1c\x10" "0123456789abcdef" "\x85", 21, "muid"},
+        {"\x4a\x05\x23" "abc" "\x85", 7, "rkey"},
+        {"\x4a\x0a\x03" "\x80\0\0\0\0\0\0\1" "\x85", 12, "tid"},
+    };
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned other = 0; other < 3; other++) {
+            uint8_t payload[64] = {0x81, 0x4a, 0x07, 0x1c, 0x04, 'a', 'b', 'c', 'd', 0x85}; /* a value; one with a key of 4 bytes */
+            size_t size = 10;
+            memcpy(payload + size, rows[i].bytes, rows[i].size);
+            size += rows[i].size;
+            memcpy(payload + size, rows[other].bytes, rows[other].size);
+            size += rows[other].size;
+            plain_file p = plain_begin(3);
+            (void)plain_frame(&p, payload, size);
+            save(&p, at("plain.u9"));
+            u9_report r = check_of(at("plain.u9"));
+            ck_assert_uint_eq(r.records, 4);
+            ck_assert_str_eq(r.kind, rows[i].kind);
+            plain_free(&p);
+        }
+}
+END_TEST
+
 START_TEST(a_record_without_a_time_is_in_no_bounds_of_time) /* [E-3] */
 {
     plain_file p = plain_example();
@@ -699,6 +726,7 @@ Suite *suite_plain(void)
     tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
     tcase_add_test(tc, the_example_of_the_specification_is_read);
     tcase_add_test(tc, a_record_without_a_time_is_in_no_bounds_of_time);
+    tcase_add_test(tc, the_first_key_in_a_form_of_a_kind_says_the_kind);
     tcase_add_test(tc, what_the_seed_allows_is_no_damage);
     tcase_add_test(tc, damage_to_a_plain_seed_file_is_unknown_and_costs_its_frame);
     tcase_add_test(tc, a_cut_plain_seed_file_is_read_up_to_the_cut);
