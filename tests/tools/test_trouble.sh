@@ -131,7 +131,7 @@ all_short() {
 }
 
 # short_of_memory STATUS WORD...: it ends as it does with memory, or with STATUS and a line about memory. (The first
-# ten and every seventh behind them, or all: tests/thorough.h.)
+# ten and every fifth behind them, or all: tests/thorough.h.)
 short_of_memory() {
     local trouble=$1 all at good got words
     shift
@@ -139,7 +139,7 @@ short_of_memory() {
     LD_PRELOAD=./failing.so FAIL_AT=0 "$@" <sent >good 2>/dev/null
     good=$?
     all=$(cat count)
-    for ((at = 1; at <= all; at += at < 10 || ${U9_LONG:-0} ? 1 : 7)); do
+    for ((at = 1; at <= all; at += at < 10 || ${U9_LONG:-0} ? 1 : 5)); do
         ! compgen -G 'new.log*' >/dev/null || rm -rf new.log*
         LD_PRELOAD=./failing.so FAIL_AT=$at "$@" <sent >got 2>said
         got=$?
