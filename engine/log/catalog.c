@@ -209,6 +209,7 @@ typedef struct load {
     u9i_facts *last; /* of the load before this one, by name; NULL: there was none */
     size_t last_count;
     u9i_mark mark;
+    u9i_live live;             /* as in the catalog */
     const u9i_segment **known; /* those of `old`, by name */
     spare *spares;             /* by number */
     spare **by_boundary;       /* the same */
@@ -316,6 +317,15 @@ static bool sort_known(load *l)
     return true;
 }
 
+/*
+ * Bytes may have come to a file that no look from outside tells: one that is written past the page cache changes when a write
+ * begins, and its bytes do later. That they are there is posted. [M-10]
+ */
+static bool may_have_more(const load *l, const u9i_facts *f)
+{
+    return !f->named && memcmp(&l->old->live, &l->live, sizeof l->live) != 0;
+}
+
 /* What was known of a file that is as it was; NULL: nothing. */
 static u9i_segment *known(const load *l, const u9i_facts *f)
 {
@@ -327,7 +337,7 @@ static u9i_segment *known(const load *l, const u9i_facts *f)
     }
     if (l->old == NULL || low == l->old->count) return NULL;
     const u9i_facts *g = &l->known[low]->facts;
-    bool same = strcmp(g->name, f->name) == 0 && same_file(&g->stamp, &f->stamp);
+    bool same = strcmp(g->name, f->name) == 0 && same_file(&g->stamp, &f->stamp) && !may_have_more(l, g);
     return same ? (u9i_segment *)(uintptr_t)l->known[low] : NULL;
 }
 
@@ -783,6 +793,7 @@ static u9i_catalog *build_catalog(load *l)
     c->trim = kept_from(l);
     c->trim_marked = l->looks.trim_marked;
     c->mark = l->mark;
+    c->live = l->live;
     c->marks = l->row.mark != NULL;
     c->older = l->row.older;
     c->aside = l->aside;
@@ -815,7 +826,8 @@ static u9i_catalog *build_catalog(load *l)
 static u9_err bring_up_to_date(u9i_source *s, u9_fault *fault)
 {
     load l = {.source = s, .old = s->current, .fault = fault};
-    u9_err err = load_mark(&l); /* first [M-3] */
+    if (!s->dir->env->watch->look_us) (void)!u9i_live_read(s->dir, &l.live); /* before the files; where looks are requests, they tell it */
+    u9_err err = load_mark(&l); /* first of what is read [M-3] */
     if (err == U9_OK)
         err = sort_known(&l) ? list_files(&l)
                              : u9i_fault(fault, U9_NOMEM, U9I_AT(.path = s->path), "out of memory");

@@ -13,6 +13,7 @@
 #ifndef U9I_CATALOG_H
 #define U9I_CATALOG_H
 
+#include "engine/log/live.h"
 #include "engine/log/mark.h"
 #include "engine/segment/iterator.h"
 #include "format/base/fault.h"
@@ -53,6 +54,7 @@ typedef struct u9i_catalog {
     u9i_missing *missing;
     size_t missing_count;
     u9i_mark mark;               /* as it was read before the directory was listed [M-3] */
+    u9i_live live;               /* what a writer had posted before that [M-10]; zeros: nothing, or it is not asked for */
     bool marks;                  /* it promises something of this log [M-4] */
     bool older;                  /* the row ends with a seal, of which it is older [L-2] */
     bool aside;                  /* a repair was broken off while files had a name between two [U-3] */

@@ -45,11 +45,9 @@ bool u9i_live_decode(const uint8_t *bytes, size_t size, u9i_live *out)
 
 void u9i_live_post(u9_log *log)
 {
-    u9i_mark_record mark;
+    u9i_live live;
     uint8_t bytes[U9I_LIVE_SIZE];
-    if (!u9i_writer_mark(&log->writer, &mark)) return;
-    u9i_live live = {.segment = mark.segment, .end = mark.end.offset};
-    memcpy(live.boundary, mark.boundary, sizeof live.boundary);
+    if (!u9i_writer_reached(&log->writer, &live.segment, live.boundary, &live.end)) return;
     u9i_live_encode(&live, bytes);
     (void)u9i_dir_post(log->source.dir, u9i_live_name, bytes, sizeof bytes);
 }

@@ -181,11 +181,16 @@ static uint64_t next_tick(const u9_log *log)
     return u9i_monotonic_us(log->writer.env) + us;
 }
 
-/* What is durable has moved. */
+/* What is durable has moved: other handles can see it, */
+static void post_durable(void *ctx)
+{
+    u9i_live_post(ctx);
+}
+
+/* and who asked for it is told. */
 static void tell_durable(void *ctx)
 {
     u9_log *log = ctx;
-    u9i_live_post(log); /* first: who is told may look in another process */
     int fd = __atomic_load_n(&log->event_fd, __ATOMIC_ACQUIRE);
     if (fd >= 0) u9i_event_signal(fd);
     if (log->options.on_durable) log->options.on_durable(log->options.on_durable_ctx, u9i_writer_durable(&log->writer));
@@ -257,6 +262,7 @@ static u9_err begin_session(u9_log *log, const u9i_plan *plan, u9_fault *fault)
     u9i_marker_init(&log->marker, log->source.dir, log->source.path, &mark, plan->log);
     log->writer.witness = mark_now;
     log->writer.witness_ctx = log;
+    log->writer.posts = post_durable;
     log->writer.told = tell_durable;
     log->writer.told_ctx = log;
     if (plan->before_segment != 0) return U9_OK;

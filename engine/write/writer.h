@@ -104,8 +104,9 @@ typedef struct u9i_writer {
     void *witness_ctx;
     u9i_retain_fn *retain; /* NULL: nothing is trimmed */
     void *retain_ctx;
-    void (*told)(void *ctx); /* called without a lock whenever `durable` has moved; NULL: nobody. And so is: */
-    void *told_ctx;
+    void (*posts)(void *ctx); /* called without a lock whenever `durable` has moved, before anybody is told; NULL: nobody */
+    void (*told)(void *ctx);  /* the same, when u9i_writer_durable tells it */
+    void *told_ctx;           /* of both */
 
     pthread_mutex_t lock; /* guards, up to the driver's: */
     bool driving;         /* somebody is the driver */

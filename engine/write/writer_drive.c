@@ -189,9 +189,10 @@ static void sync_done(u9i_writer *w)
     if (w->crossing) w->old_durable = w->durable.offset;
     if (w->crossing) w->durable.offset = 0; /* of the new file nothing is */
     w->stats.syncs++;
-    __atomic_store_n(&w->durable_ordinal, w->durable.ordinal, __ATOMIC_RELEASE);
     w->synced_us = now;
     u9i_writer_unlock(w);
+    if (w->posts) w->posts(w->told_ctx); /* who sees that a record is durable may look by another handle [M-10] */
+    __atomic_store_n(&w->durable_ordinal, w->durable.ordinal, __ATOMIC_RELEASE);
     u9i_writer_give_back(w);
     u9i_writer_seal_old(w);
     if (w->told) w->told(w->told_ctx);
@@ -417,7 +418,7 @@ u9_err u9i_writer_commit(u9i_writer *w, uint64_t below, u9_fault *fault)
     if (u9i_writer_has(w, below)) return U9_OK;
     uint64_t began_us = u9i_monotonic_us(w->env);
     u9i_writer_lock(w);
-    while ((err = u9i_writer_refuse(w, fault)) == U9_OK && w->durable.ordinal < below) {
+    while ((err = u9i_writer_refuse(w, fault)) == U9_OK && u9i_writer_durable(w) < below) {
         if (!w->driving) {
             lead(w);
             continue;

@@ -693,6 +693,63 @@ START_TEST(where_the_writer_posts_nothing_the_mark_says_it_within_a_second) /* [
 }
 END_TEST
 
+/* Who looks at each call of the writer. */
+static struct {
+    u9_log *writer;
+    u9i_dir *dir;
+    uint8_t post[U9I_LIVE_SIZE];
+    uint64_t seen; /* so many records are durable by that */
+    unsigned moves;
+} onlooker;
+
+/* What the writer's handle tells to be durable was posted before. */
+static void look_over(sim_kind kind)
+{
+    uint8_t bytes[U9I_LIVE_SIZE];
+    (void)kind;
+    uint64_t durable = onlooker.writer ? u9_log_durable(onlooker.writer) : 0;
+    if (durable <= onlooker.seen) return;
+    size_t got = 0;
+    ck_assert_int_eq(u9i_dir_posted(onlooker.dir, u9i_live_name, bytes, sizeof bytes, &got), 0);
+    ck_assert_msg(got == sizeof bytes && memcmp(bytes, onlooker.post, got) != 0, "record %llu", (unsigned long long)durable - 1);
+    memcpy(onlooker.post, bytes, sizeof bytes);
+    onlooker.seen = durable;
+    onlooker.moves++;
+}
+
+static void look_over_told(void *ctx, uint64_t durable)
+{
+    (void)ctx;
+    if (onlooker.writer) ck_assert_uint_ge(u9_log_durable(onlooker.writer), durable);
+    look_over(SIM_ANY);
+}
+
+START_TEST(what_a_writer_says_is_durable_was_posted) /* [M-10] also where it goes over to another file */
+{
+    static uint8_t value[255] = {0x1c, 253}; /* bytes */
+    u9_options o = small_options();
+    o.segment_size = 1 << 20;
+    if (_i % 2) o.policy = U9_POLICY_NONE;
+    o.on_durable = look_over_told;
+    sim_set_order(_i / 2 ? SIM_LATE : SIM_PROMPT);
+    memset(&onlooker, 0, sizeof onlooker);
+    u9_log *w = open_writer(at("log"), &o);
+    ck_assert_int_eq(u9i_dir_open(sim_env(), at("log"), false, &onlooker.dir), 0);
+    sim_before_call(look_over);
+    onlooker.writer = w;
+    for (unsigned i = 1; i < 20000; i++) {
+        ck_assert_int_eq(u9_log_append(w, NULL, value, sizeof value, NULL), U9_OK);
+        if (i % 6000 == 0) ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    }
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    onlooker.writer = NULL;
+    sim_before_call(NULL);
+    u9i_dir_close(onlooker.dir);
+    ck_assert_uint_ge(onlooker.moves, 4 + segments_in(at("log")) / 2); /* most rolls, and four syncs */
+    close_log(w);
+}
+END_TEST
+
 START_TEST(a_forged_post_shows_nothing_but_valid_frames) /* [M-10] [F-6] */
 {
     static uint8_t piece[PIECE];
@@ -1387,6 +1444,7 @@ Suite *suite_follow(void)
     tcase_add_test(tc, what_a_trim_did_not_come_to_remove_is_shown);
     tcase_add_test(tc, segments_that_were_read_are_trimmed_without_a_word);
     tcase_add_test(tc, where_the_writer_posts_nothing_the_mark_says_it_within_a_second);
+    tcase_add_loop_test(tc, what_a_writer_says_is_durable_was_posted, 0, 4);
     tcase_add_loop_test(tc, a_forged_post_shows_nothing_but_valid_frames, 0, 3);
     tcase_add_test(tc, a_post_is_48_bytes_and_none_with_a_wrong_one_counts);
     tcase_add_test(tc, a_follower_beside_a_writer_reads_what_is_new_and_little_more);
