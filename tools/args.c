@@ -120,16 +120,16 @@ u9_policy tool_policy(const char *text)
     tool_usage("'%s' is not a policy: commit, interval or none", text);
 }
 
-/* Up to 6 decimals behind a dot, if there is one. Moves `*text` behind them; 0: no decimals. */
+/* Decimals behind a dot, if there is one: those behind the sixth are cut off. Moves `*text` behind them; 0: no decimals. */
 static int parse_micros(const char **text, uint64_t *micros)
 {
     const char *p = *text;
     *micros = 0;
     if (*p != '.') return 1;
     uint64_t unit = 100000;
-    for (p++; isdigit((unsigned char)*p) && unit > 0; p++, unit /= 10)
+    for (p++; isdigit((unsigned char)*p); p++, unit /= 10)
         *micros += unit * (uint64_t)(*p - '0');
-    if (p[-1] == '.' || isdigit((unsigned char)*p)) return 0;
+    if (p[-1] == '.') return 0;
     *text = p;
     return 1;
 }
@@ -174,7 +174,7 @@ static int parse_clock(const char *text, int size, int64_t *seconds)
     return same.tm_mday == tm.tm_mday && same.tm_mon == tm.tm_mon; /* no 30th of February */
 }
 
-/* Behind the @: seconds since 1970, with up to 6 decimals. */
+/* Behind the @: seconds since 1970, with decimals. */
 static int parse_seconds(const char *text, int64_t *seconds, uint64_t *micros)
 {
     char digits[24];

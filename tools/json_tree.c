@@ -5,6 +5,7 @@
 
 #include <u9/value.h>
 
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +57,11 @@ static void yajl_release(void *ctx, void *memory)
     free(memory);
 }
 
+static int is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 static int refuse(struct reading *r, const char *why)
 {
     r->why = why;
@@ -93,7 +99,7 @@ static int add(struct reading *r, enum tree_kind kind, const char *text, size_t 
     size_t at = kept && kept != text ? read : kept ? (size_t)(kept - r->text) : read;
     if (at > 0 && kind != TREE_NUMBER) at--; /* the quote or bracket */
     if (t->count == 0)
-        for (at = 0; at < r->size && memchr(" \t\r\n", r->text[at], 4) != NULL;) at++;
+        for (at = 0; at < r->size && is_blank(r->text[at]);) at++;
     t->nodes[t->count] = (struct tree_node){.text = kept,
                                             .size = (uint32_t)size,
                                             .at = (uint32_t)at,
@@ -242,6 +248,31 @@ static size_t first_half(const char *text, size_t size)
     return size;
 }
 
+/* Behind the value that the text begins with, which is known to be one. */
+static size_t end_of_value(const char *text, size_t size)
+{
+    size_t at = 0, depth = 0;
+    while (at < size && is_blank(text[at])) at++;
+    do {
+        char c = text[at++];
+        depth += c == '{' || c == '[';
+        depth -= c == '}' || c == ']';
+        while (c == '"' && at < size && text[at++] != '"') at += text[at - 1] == '\\';
+        while (depth == 0 && (isalnum((unsigned char)c) || c == '-') && at < size && (isalnum((unsigned char)text[at]) || memchr("+-.", text[at], 3))) at++;
+    } while (depth > 0 && at < size);
+    return at < size ? at : size;
+}
+
+/* Where something stands that yajl takes for a blank, or passes over behind the value; `size`: nowhere. */
+static size_t first_passed(const char *text, size_t size)
+{
+    for (size_t at = 0; at < size; at++)
+        if (text[at] == '\v' || text[at] == '\f') return at;
+    for (size_t at = end_of_value(text, size); at < size; at++)
+        if (!is_blank(text[at])) return at;
+    return size;
+}
+
 /* What yajl has against the text, without the sort of error in front and the newline behind. */
 static const char *yajl_says(const struct reading *r)
 {
@@ -265,7 +296,11 @@ static const char *parse(struct reading *r, size_t *at)
     }
     if (*at > 0) --*at;
     if (r->why) return r->why;
-    return status == yajl_status_ok ? NULL : yajl_says(r);
+    if (status != yajl_status_ok) return yajl_says(r);
+    size_t passed = first_passed(r->text, r->size);
+    if (passed == r->size) return NULL;
+    *at = passed;
+    return "not a JSON value: there is something here that is no part of it";
 }
 
 const char *tool_tree_read(struct tree *tree, const char *text, size_t size, size_t *at)

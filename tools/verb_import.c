@@ -92,10 +92,10 @@ static int find(struct import *m, const u9_value *row, const char *name, u9_valu
                                                         : refuse(m, "it has no field ", name);
 }
 
-/* The text of a field that is text or a whole number; NULL: it is neither, or too long. */
+/* The text of a field that is text or a whole number; NULL: it is neither, too long, or has a NUL in it. */
 static const char *field_text(const u9_value *v, char room[TOOL_KEY_TEXT_SIZE])
 {
-    if (v->type == U9_UTF8 && v->size < TOOL_KEY_TEXT_SIZE)
+    if (v->type == U9_UTF8 && v->size < TOOL_KEY_TEXT_SIZE && (v->size == 0 || memchr(v->data, 0, (size_t)v->size) == NULL))
         snprintf(room, TOOL_KEY_TEXT_SIZE, "%.*s", (int)v->size, (const char *)v->data);
     else if (v->type == U9_UINT) snprintf(room, TOOL_KEY_TEXT_SIZE, "%" PRIu64, v->u);
     else if (v->type == U9_INT) snprintf(room, TOOL_KEY_TEXT_SIZE, "%" PRId64, v->i);
@@ -111,7 +111,7 @@ static int take_key(struct import *m, const u9_value *row, tool_key *key)
     if (status != TOOL_DONE) return status;
     const char *text = field_text(&v, room);
     if (!text)
-        return refuse(m, "its key is neither a whole number nor a text of at most 1039 bytes", "");
+        return refuse(m, "its key is neither a whole number nor a text of at most 1039 bytes, none of them NUL", "");
     const char *why = tool_key_parse(kind_of(m), text, strlen(text), key);
     return why ? refuse(m, "its key is none of the log's kind: ", why) : TOOL_DONE;
 }

@@ -62,16 +62,16 @@ static int take_digits(struct reading *r, size_t least, size_t most, uint64_t *o
     return 1;
 }
 
-/* Up to 6 decimals behind a dot, if one is there. */
+/* Decimals behind a dot, if one is there: those behind the sixth are cut off. */
 static int take_micros(struct reading *r, uint64_t *micros)
 {
     uint64_t unit = MICROS / 10;
     *micros = 0;
     if (*r->next != '.') return 1;
     if (!isdigit((unsigned char)r->next[1])) return refuse(r, "no digit is behind the point");
-    for (r->next++; isdigit((unsigned char)*r->next) && unit > 0; unit /= 10)
+    for (r->next++; isdigit((unsigned char)*r->next); unit /= 10)
         *micros += unit * (uint64_t)(*r->next++ - '0');
-    return isdigit((unsigned char)*r->next) ? refuse(r, "more than microseconds") : 1;
+    return 1;
 }
 
 /* A unit of time in seconds; 0: the next word is none. */

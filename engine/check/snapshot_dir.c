@@ -122,8 +122,8 @@ static bool is_below_last(const u9i_snapshot *s, uint64_t number)
     return s->partial == NULL && number < s->note.states[0].segment;
 }
 
-/* True if the file there begins as the segment's does: with the same secret. */
-static bool same_header(const u9i_snapshot *s, size_t i)
+/* True if the file there begins as the segment's does: with the same secret. That this is gone is noted. */
+static bool same_header(u9i_snapshot *s, size_t i)
 {
     const u9i_facts *f = u9i_catalog_facts(s->catalog, i);
     uint8_t bytes[2][U9I_DISK_HEADER_SIZE];
@@ -131,8 +131,10 @@ static bool same_header(const u9i_snapshot *s, size_t i)
     u9i_dir *dirs[2] = {s->source->dir, s->dir};
     for (unsigned k = 0; k < 2; k++) {
         u9i_file *file;
-        if (u9i_file_open(dirs[k], f->name, U9I_OPEN_READ, &file) != 0) return false;
-        int err = u9i_file_read(file, 0, bytes[k], sizeof bytes[k], &got[k]);
+        int err = u9i_file_open(dirs[k], f->name, U9I_OPEN_READ, &file);
+        if (k == 0) s->gone = err == -ENOENT || err == -ESTALE; /* it was trimmed just now */
+        if (err != 0) return false;
+        err = u9i_file_read(file, 0, bytes[k], sizeof bytes[k], &got[k]);
         u9i_file_close(file);
         if (err != 0) return false;
     }
@@ -155,7 +157,7 @@ static u9_err compare_file(u9i_snapshot *s, size_t i, const char *name, const u9
     sized |= f->named && stamp->size >= f->at.offset && is_below_last(s, u9i_segment_number(name));
     bool copied = i != s->tip && sized && same_header(s, i);
     if (copied) s->fates[i] = U9I_FATE_KEEP;
-    if (copied || s->partial) return U9_OK;
+    if (copied || s->partial || s->gone) return U9_OK;
     if (is_below_last(s, u9i_segment_number(name)))
         return refuse_dir(s, name, "is another in the log, which is an older state than this snapshot, or was changed", fault);
     return refuse_dir(s, name, "is not as the last run left it: the snapshot was written to", fault);
@@ -276,14 +278,14 @@ static u9_err compare_history(u9i_snapshot *s, u9_fault *fault)
 static u9_err compare_names(u9i_snapshot *s, const listing *l, u9_fault *fault)
 {
     u9_err err = U9_OK;
-    for (size_t k = 0; k < l->count && err == U9_OK; k++) {
+    for (size_t k = 0; k < l->count && err == U9_OK && !s->gone; k++) {
         u9i_stamp stamp;
         size_t i = find_name(s, l->names[k]);
         int sys = u9i_dir_stat(s->dir, l->names[k], &stamp);
         if (sys != 0) return u9i_snapshot_fail(s, sys, "look at the snapshot's files", fault);
         err = i == NONE ? compare_other(s, l->names[k], &stamp, fault) : compare_file(s, i, l->names[k], &stamp, fault);
     }
-    return err == U9_OK ? join_trimmed(s, fault) : err;
+    return err == U9_OK && !s->gone ? join_trimmed(s, fault) : err;
 }
 
 u9_err u9i_snapshot_compare(u9i_snapshot *s, u9_fault *fault)

@@ -200,6 +200,12 @@ claim 'quotes that do not end' refuses 'input:2: the file ends within quotes; 0 
 claim 'of the first row it is said how to leave it out' refuses 'input:1: .*; 0 records were appended before it; --skip-rows=1 goes on behind it$' jsonl '{\n'
 claim 'two columns of one name' refuses "two columns are named 'a'" csv 'a,a\n'
 claim 'what is no JSON' refuses 'input:1: not a JSON value' jsonl '{\n'
+claim 'what stands behind a value' refuses 'input:1: not a JSON value: there is something here' jsonl '{"a":1} "never closed\n'
+claim 'or behind a number' refuses 'input:1: not a JSON value: there is something here' jsonl '5"6 7\n'
+claim 'blanks that are none' refuses 'input:1: not a JSON value: there is something here' jsonl '[1,\v2]\n'
+claim 'also around it' refuses 'input:1: not a JSON value: there is something here' jsonl '\f3\f\n'
+claim 'a key with a NUL in it' refuses 'none of them NUL' jsonl '{"k":"a\\u0000b"}' --key-field k
+claim 'a time with one' refuses 'no time stands in its field t' jsonl '{"t":"2026-01-31T12:00:00Z\\u0000"}' --time-field t
 claim 'a row without the key' refuses 'input:1: it has no field k' jsonl '{"a":1}' --key-field k
 claim 'a key of another kind' refuses "none of the log's kind" jsonl '{"k":"x y"}' --key-field k
 claim 'eight-byte keys of times are refused, with what would do' refuses \
@@ -209,6 +215,9 @@ claim 'fresh eight-byte keys want a generator' refused 2 'lock-file picks one .*
 claim 'which is one of them' refused 2 '--generator 2048: not a number from 0 to 2047' "$u9" import jsonl --generator 2048 refusing input
 claim 'or is picked' refused 2 'does not go with it' "$u9" import jsonl --generator 1 --lock-file refusing input
 claim 'none of these made a log' test ! -e refusing
+printf '{"t":"2026-01-31T12:00:00.123456789Z"}\n{"t":"2026-01-31T12:00:00.1234567899999999999999Z"} \n' >nanos
+run "$u9" import jsonl --time-field t nanos.log nanos
+claim 'of a time with more decimals than six these are the time' same "$status $("$u9" id show muid $("$u9" cat --keys nanos.log | cut -f 1) | grep -c '12:00:00.123456')" '0 2'
 claim 'a time that is none' refuses 'no time stands in its field t' jsonl '{"t":"soon"}' --time-field t
 claim 'a journal that is cut off' refuses 'at byte 5: the file ends within the entry' journal 'A=1\n\nMESSAGE\n\3'
 claim 'a line that is no field' refuses 'at byte 0: a line that is no field' journal 'a=1\n\n'
