@@ -139,13 +139,20 @@ static size_t memory_of(const indexing *x)
     return x->options.memory ? (size_t)x->options.memory : MEMORY;
 }
 
+/* It was trimmed meanwhile. */
+static bool is_removed(const indexing *x, size_t i)
+{
+    u9i_stamp stamp;
+    return u9i_dir_stat(x->log->source.dir, x->catalog->segments[i]->facts.name, &stamp) == -ENOENT;
+}
+
 static u9_err make_at(indexing *x, size_t i, u9_fault *fault)
 {
     u9_index_info *info = &x->infos[i];
     u9i_beside b = {.log = x->log, .catalog = x->catalog, .at = i, .each = tell_done, .ctx = x, .memory = memory_of(x)};
     u9_err err = u9i_beside_make(&b, fault);
     x->done += info->bytes;
-    if (err == U9_ABSENT) {
+    if (err == U9_ABSENT || (err == U9_IO && is_removed(x, i))) {
         info->why = b.lossy ? U9_INDEX_LOSSY : U9_INDEX_EMPTY;
         return U9_OK;
     }
@@ -168,15 +175,17 @@ static u9_err prove_at(indexing *x, size_t i, u9_fault *fault)
     u9_err err = info->place == U9_INDEX_INSIDE ? u9i_inside_open(x->log, s, &budget, &index)
                                                 : u9i_beside_open(x->log, s, &budget, &index, &lost_before, &flaw);
     if (err == U9_NOMEM) return u9i_fault(fault, err, U9I_AT(.path = x->log->source.path), "out of memory");
-    if (err != U9_OK) { /* it went just now */
-        *info = (u9_index_info){.segment = info->segment, .bytes = info->bytes, .why = U9_INDEX_MISSING};
-        return U9_OK;
+    bool there = err == U9_OK;
+    if (there) {
+        err = u9i_beside_prove(&b, &index, &info->wrong, fault);
+        if (index.refused != U9_CLAUSE_NONE) info->clause = index.refused;
+        u9i_index_close(&index);
+        x->done += info->bytes;
+        there = err != U9_IO || !is_removed(x, i);
     }
-    err = u9i_beside_prove(&b, &index, &info->wrong, fault);
-    if (index.refused != U9_CLAUSE_NONE) info->clause = index.refused;
-    u9i_index_close(&index);
-    x->done += info->bytes;
-    return err;
+    if (there) return err;
+    *info = (u9_index_info){.segment = info->segment, .bytes = info->bytes, .why = U9_INDEX_MISSING}; /* it went just now */
+    return U9_OK;
 }
 
 /* A segment in which no record is found has nothing to be indexed: why that is. */

@@ -555,6 +555,43 @@ START_TEST(a_log_that_changes_while_its_indexes_are_made_or_checked_is_told_as_i
 }
 END_TEST
 
+static meddling trimmer;
+static unsigned calls_made, trims_at;
+
+static void trim_at_a_call(sim_kind kind)
+{
+    (void)kind;
+    if (++calls_made == trims_at) meddle(&trimmer);
+}
+
+START_TEST(what_is_trimmed_at_any_call_gets_no_index_and_that_is_no_fault) /* [K-4] [L-10] */
+{
+    index_task *const tasks[] = {u9_indexes_build, u9_indexes_check};
+    calls_made = trims_at = 1;
+    for (; calls_made >= trims_at; trims_at = next_call(trims_at)) {
+        model *m = model_new(0);
+        for (unsigned s = 0; s < 4; s++) write_sessions(m, 1, 20, s < 3);
+        if (_i) build(0);
+        trimmer = (meddling){.how = TRIMS, .m = m};
+        u9_index_report r = {.size = sizeof r};
+        u9_index_options o = {.size = sizeof o, .io = sim_io()};
+        u9_fault fault = {.text = ""};
+        calls_made = 0;
+        sim_before_call(trim_at_a_call);
+        u9_err err = tasks[_i](LOG, &o, &r, &fault);
+        sim_before_call(NULL);
+        ck_assert_msg(err == U9_OK, "call %u: %s", trims_at, fault.text);
+        ck_assert_uint_eq(r.wrong, 0);
+        ck_assert_uint_eq(check_it(0).wrong, 0);
+        ck_assert_uint_eq(count_files(".partial") + count_files(".runs"), 0);
+        free(m);
+        sim_end();
+        sim_begin(11);
+    }
+    ck_assert_uint_gt(trims_at, 20);
+}
+END_TEST
+
 /* What cannot be made, or removed, is told in words, and nothing is half made. */
 START_TEST(where_no_index_can_be_made_or_removed_that_is_told)
 {
@@ -1301,6 +1338,7 @@ Suite *suite_index_file(void)
     tcase_add_loop_test(t, progress_is_told_and_may_stop_the_work, 0, 4);
     tcase_add_loop_test(t, a_log_that_changes_while_its_indexes_are_made_or_checked_is_told_as_it_was, 0, 2 * MEDDLINGS);
     tcase_add_test(t, where_no_index_can_be_made_or_removed_that_is_told);
+    tcase_add_loop_test(t, what_is_trimmed_at_any_call_gets_no_index_and_that_is_no_fault, 0, 2);
     tcase_add_test(t, why_an_index_is_not_used_is_told);
     tcase_add_test(t, what_is_no_index_under_the_name_of_one_is_told_and_not_used);
     tcase_add_test(t, a_directory_where_an_index_would_stand_is_none);
