@@ -218,8 +218,9 @@ static u9_err find_more(u9i_follower *f, u9i_step *step, bool *told, u9_fault *f
     if (tip) {
         ask_author(f, false);
         if (f->author == U9I_AUTHOR_HERE && has_more(f)) return reopen(f, fault);
-        if (f->author == U9I_AUTHOR_HERE && f->durable != f->stuck) return U9_END;
+        if (f->author == U9I_AUTHOR_HERE && f->durable != f->stuck && !f->other) return U9_END;
     }
+    f->other = false;
     u9_err err = new_catalog(f, &now, fault);
     if (err != U9_OK) return err;
     if (now == NULL) {
@@ -327,6 +328,7 @@ static u9_err find_news(u9i_follower *f, bool all, u9_fault *fault)
     if (err != U9_OK) return err;
     if (now == NULL) return U9_AGAIN;
     u9i_catalog_unref(now); /* the next step takes it */
+    f->other = true;
     return U9_OK;
 }
 

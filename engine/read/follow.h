@@ -39,6 +39,7 @@ typedef struct u9i_follower {
     bool judged;        /*   and was, in this catalog */
     u9i_author author;  /* as of the last look: */
     uint64_t durable;   /*   HERE: the tip's bytes before this are durable */
+    bool other;         /* a wait has found another catalog: the next step takes it, whatever is known of the tip */
     uint64_t stuck;     /* of the tip: nothing could be read there although this much is durable; 0: no such place */
     u9_reason told;     /* of the tip's end this was told last, */
     uint64_t told_at;   /*   at this place: not once more */

@@ -117,6 +117,28 @@ START_TEST(a_wait_without_news_is_over_when_its_time_is)
 }
 END_TEST
 
+/* Also who began before the first promise was written, by which the file is another to who looks at it from outside. */
+START_TEST(who_waits_beside_a_writer_that_rests_is_told_that_the_time_is_over)
+{
+    u9_log *w = open_writer(at("log"), NULL);
+    commit_text(w, "a");
+    following f = follow(at("log"));
+    ck_assert_uint_eq(take(&f), 1);
+    unsigned woken = 0;
+    for (unsigned i = 0; i < (sim_is_away() ? 6 : 30); i++) { /* in a store by the clock of the wall */
+        u9_err err = u9_cursor_wait(f.cursor, i % 2 ? 1500 : 300);
+        ck_assert(err == U9_OK || err == U9_AGAIN);
+        woken += err == U9_OK;
+        ck_assert_uint_eq(take(&f), 0);
+    }
+    ck_assert_uint_le(woken, 4); /* by the promise, at most */
+    commit_text(w, "b");
+    take_up_to(&f, 1);
+    stop(&f);
+    close_log(w);
+}
+END_TEST
+
 START_TEST(a_cursor_that_came_to_the_end_waits_from_there)
 {
     u9_log *w = open_writer(at("log"), NULL);
@@ -1425,6 +1447,7 @@ Suite *suite_follow(void)
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, what_was_committed_is_shown_by_the_next_call);
     tcase_add_test(tc, a_wait_without_news_is_over_when_its_time_is);
+    tcase_add_test(tc, who_waits_beside_a_writer_that_rests_is_told_that_the_time_is_over);
     tcase_add_loop_test(tc, a_cursor_that_came_to_the_end_waits_from_there, 0, 2);
     tcase_add_test(tc, who_waits_is_woken_by_each_commit);
     tcase_add_test(tc, what_is_written_and_not_durable_is_shown_to_who_asked_for_it_only);
