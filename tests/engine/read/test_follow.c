@@ -772,6 +772,54 @@ START_TEST(what_a_writer_says_is_durable_was_posted) /* [M-10] also where it goe
 }
 END_TEST
 
+static unsigned count_shown(u9_log *log)
+{
+    u9_cursor *c;
+    u9_record r;
+    unsigned n = 0;
+    ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
+    while (u9_cursor_next(c, &r) == U9_OK) n++;
+    u9_cursor_close(c);
+    return n;
+}
+
+/* A file that is written past the page cache is another to who looks at it from outside when a write begins; its bytes come later. */
+START_TEST(what_comes_to_a_file_that_seems_unchanged_is_seen_when_it_is_posted) /* [M-10] */
+{
+    static uint8_t bytes[65536], none[65536], buf[64];
+    uint8_t posts[2][U9I_LIVE_SIZE];
+    char path[128];
+    u9_place place;
+    u9_record r;
+    u9i_dir *dir;
+    size_t got, size = sizeof bytes; /* all that is not zero */
+    for (unsigned i = 0; i < 2; i++) {
+        u9_log *w = open_writer(at("log"), NULL);
+        ck_assert_int_eq(u9_log_append(w, NULL, "\x81", 1, &place), U9_OK);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        ck_assert_int_eq(u9i_dir_open(sim_env(), at("log"), false, &dir), 0);
+        ck_assert_int_eq(u9i_dir_posted(dir, u9i_live_name, posts[i], sizeof posts[i], &got), 0);
+        u9i_dir_close(dir);
+        crash(w, at("log")); /* the next session begins a file */
+    }
+    snprintf(path, sizeof path, "%s", segment_path(at("log"), 2));
+    ck_assert_uint_eq(sim_read(path, 0, bytes, size), size);
+    sim_write(path, 0, none, size); /* they are not there yet */
+    post(at("log"), posts[0], sizeof posts[0]);
+    u9_key key = {place.key, place.key_size};
+    u9_log *reader = open_reader(at("log"));
+    ck_assert_int_eq(u9_log_get(reader, &key, buf, sizeof buf, &r, NULL), U9_ABSENT);
+    ck_assert_uint_eq(count_shown(reader), 1);
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i]) sim_decay(path, i, bytes[i]); /* they come, and its times do not tell */
+    post(at("log"), posts[1], sizeof posts[1]);
+    ck_assert_uint_eq(count_shown(reader), 2);
+    ck_assert_int_eq(u9_log_get(reader, &key, buf, sizeof buf, &r, NULL), U9_OK);
+    ck_assert_uint_eq(r.ordinal, 1);
+    close_log(reader);
+}
+END_TEST
+
 START_TEST(a_forged_post_shows_nothing_but_valid_frames) /* [M-10] [F-6] */
 {
     static uint8_t piece[PIECE];
@@ -1468,6 +1516,7 @@ Suite *suite_follow(void)
     tcase_add_test(tc, segments_that_were_read_are_trimmed_without_a_word);
     tcase_add_test(tc, where_the_writer_posts_nothing_the_mark_says_it_within_a_second);
     tcase_add_loop_test(tc, what_a_writer_says_is_durable_was_posted, 0, 4);
+    tcase_add_test(tc, what_comes_to_a_file_that_seems_unchanged_is_seen_when_it_is_posted);
     tcase_add_loop_test(tc, a_forged_post_shows_nothing_but_valid_frames, 0, 3);
     tcase_add_test(tc, a_post_is_48_bytes_and_none_with_a_wrong_one_counts);
     tcase_add_test(tc, a_follower_beside_a_writer_reads_what_is_new_and_little_more);
