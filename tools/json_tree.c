@@ -266,8 +266,8 @@ static size_t end_of_value(const char *text, size_t size)
 /* Where something stands that yajl takes for a blank, or passes over behind the value; `size`: nowhere. */
 static size_t first_passed(const char *text, size_t size)
 {
-    for (size_t at = 0; at < size; at++)
-        if (text[at] == '\v' || text[at] == '\f') return at;
+    const char *tab = memchr(text, '\v', size), *feed = memchr(text, '\f', size);
+    if (tab || feed) return (size_t)((tab ? tab : feed) - text);
     for (size_t at = end_of_value(text, size); at < size; at++)
         if (!is_blank(text[at])) return at;
     return size;
