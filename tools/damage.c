@@ -26,7 +26,7 @@ static void put_part(FILE *out, const u9_damage *d)
 /* What went while it was read is no damage. */
 static void put_trimmed(FILE *out, const u9_damage *d)
 {
-    fprintf(out, "%s: trimmed before it was read: ", d->path);
+    fprintf(out, "%s: trimmed before it was read: ", tool_shown(d->path));
     if (d->ordinal == TOOL_NONE || d->lost == TOOL_NONE) fputs("which records are gone is not known", out);
     else if (d->lost == 0) fputs("no record was in it", out);
     else fprintf(out, "records %" PRIu64 "..%" PRIu64 " are gone", d->ordinal, d->ordinal + d->lost - 1);
@@ -70,12 +70,6 @@ static int lost_beyond_mark(const u9_damage *d)
     return d->reason == U9_R_MARK && d->verdict == U9_V_CORRUPT;
 }
 
-/* A line stays one, whatever a file is called, and what is called so does nothing to a terminal. */
-static void put_path(FILE *out, const char *path)
-{
-    for (; *path; path++) putc(iscntrl((unsigned char)*path) ? '?' : *path, out);
-}
-
 void tool_put_damage(FILE *out, const u9_damage *d)
 {
     const char *verdict = u9_verdict_name(d->verdict);
@@ -84,12 +78,10 @@ void tool_put_damage(FILE *out, const u9_damage *d)
         return;
     }
     if (tool_is_name(d)) { /* all of the file, and no verdict on its bytes */
-        put_path(out, d->path);
-        fprintf(out, ": %s: %s [%s]\n", u9_reason_name(d->reason), tool_reason_text(d), tool_reason_rule(d));
+        fprintf(out, "%s: %s: %s [%s]\n", tool_shown(d->path), u9_reason_name(d->reason), tool_reason_text(d), tool_reason_rule(d));
         return;
     }
-    put_path(out, d->path);
-    fprintf(out, " [%" PRIu64 ",%" PRIu64 "): ", d->begin, d->end);
+    fprintf(out, "%s [%" PRIu64 ",%" PRIu64 "): ", tool_shown(d->path), d->begin, d->end);
     for (; *verdict; verdict++)
         putc(d->verdict >= U9_V_UNKNOWN ? toupper((unsigned char)*verdict) : *verdict, out);
     fprintf(out, ": %s: %s", u9_reason_name(d->reason), tool_reason_text(d));
@@ -162,13 +154,14 @@ void tool_say_unharmed(const char *log, const char *out, const u9_fault *fault)
 void tool_say_refused(const char *log, const u9_fault *fault)
 {
     u9_loss loss = {.size = sizeof loss};
+    char word[TOOL_COMMAND_WORD_SIZE];
     if (fault->err != U9_CORRUPT || !strstr("L-4 L-9 M-4 H-4", fault->rule) || !*fault->rule) return;
     if (u9_accept_loss(log, 0, NULL, &loss, NULL) != U9_OK || loss.state != U9_LOSS_FOUND) {
-        tool_say(0, "u9fsck %s says what is damaged, what is lost and what to do", log);
+        tool_say(0, "u9fsck %s says what is damaged, what is lost and what to do", tool_command_word(log, word));
         return;
     }
     tool_say(0, "what its mark promises is not here: put a newer copy back, or give it up for good:");
-    tool_say(0, "u9fsck --repair --accept-loss %s (%" PRIu64 " record%s from %" PRIu64 " on)", log, loss.lost,
+    tool_say(0, "u9fsck --repair --accept-loss %s (%" PRIu64 " record%s from %" PRIu64 " on)", tool_command_word(log, word), loss.lost,
              tool_plural(loss.lost), loss.next_ordinal);
 }
 
@@ -183,8 +176,9 @@ static const char *const marks[] = {
 /* A log without damage gets a mark by its next session; of another one something else comes first. */
 static void put_unmarked(const char *path, const u9_report *r)
 {
+    char word[TOOL_COMMAND_WORD_SIZE];
     fputs("note: without a mark nobody can tell whether the end is missing", stdout);
-    if (r->verdict < U9_V_UNKNOWN) printf("; `u9 append %s` makes one", path);
+    if (r->verdict < U9_V_UNKNOWN) printf("; `u9 append %s` makes one", tool_command_word(path, word));
     putchar('\n');
 }
 
@@ -196,9 +190,9 @@ void tool_put_unconfirmed(const char *path, const u9_report *r)
     if (r->plain || r->segments == 0 || stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) return;
     snprintf(mark, sizeof mark, "%s/.mark", path);
     if (r->mark == U9_MARK_FOREIGN)
-        printf("note: %s is of another log, or of a trimmed segment: %s\n", mark, nothing);
+        printf("note: %s is of another log, or of a trimmed segment: %s\n", tool_shown(mark), nothing);
     if (r->mark == U9_MARK_SHARED) {
-        printf("note: %s has other names (hard links), and may be a copy's: %s\n", mark, nothing);
+        printf("note: %s has other names (hard links), and may be a copy's: %s\n", tool_shown(mark), nothing);
         printf("note: if it is this log's: `cp %s own && mv own %s`, and u9fsck says whether what it promises is here\n", mark, mark);
     }
     if (r->mark != U9_MARK_NONE || r->frames == 0) return; /* without a frame there is no end that could be confirmed */

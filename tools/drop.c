@@ -37,12 +37,12 @@ void tool_drop_put_why(const char *path, const char *several)
     u9_check_options options = {.size = sizeof options};
     u9_report r = {.size = sizeof r};
     u9_fault fault;
-    char name[TOOL_SEGMENT_SIZE];
+    char name[TOOL_SEGMENT_SIZE], word[TOOL_COMMAND_WORD_SIZE];
     if (u9_indexes_look(path, &look, &indexes, &fault) != U9_OK) return;
-    if (s.count > 1 && several) printf("%s: none of its %" PRIu64 " segments %s\n", path, s.count, several);
+    if (s.count > 1 && several) printf("%s: none of its %" PRIu64 " segments %s\n", tool_shown(path), s.count, several);
     if (s.count != 1 || u9_check(path, &options, &r, &fault) != U9_OK) return;
-    printf("%s: its only segment, %s, is the newest, which stays: ", path, tool_segment_text(s.newest, name));
-    if (r.verdict >= U9_V_UNKNOWN) printf("it is damaged, and `u9fsck %s` says what to do\n", path);
+    printf("%s: its only segment, %s, is the newest, which stays: ", tool_shown(path), tool_segment_text(s.newest, name));
+    if (r.verdict >= U9_V_UNKNOWN) printf("it is damaged, and `u9fsck %s` says what to do\n", tool_command_word(path, word));
     else if (r.closed) puts("the next `u9 append` goes on in it, until it is full (--segment-size SIZE) and another begins");
     else puts("it is being written, or a killed writer left it: then the next `u9 append` begins another");
 }

@@ -140,7 +140,7 @@ static json_t *json_output(const u9_output *o)
 static void put_unsigned(FILE *out, const char *path, uint64_t records)
 {
     if (records == 0) return;
-    fprintf(out, "%s: %" PRIu64 " of them unsigned: whole, but nothing proves that the log's writer wrote them\n", path, records);
+    fprintf(out, "%s: %" PRIu64 " of them unsigned: whole, but nothing proves that the log's writer wrote them\n", tool_shown(path), records);
 }
 
 /* A log that was written; those beside OUT are branches, each a log of its own, told of behind the summary. */
@@ -154,7 +154,7 @@ static void on_output(void *ctx, const u9_output *o)
     } else {
         FILE *out = f->branches.file ? f->branches.file : stdout;
         fprintf(out, "%s: %" PRIu64 " record%s written, re-read and verified\n%s: a branch, from record %" PRIu64
-                " in %s at %" PRIu64 " on", o->path, o->records, tool_plural(o->records), o->path, o->ordinal, o->from, o->begin);
+                " in %s at %" PRIu64 " on", tool_shown(o->path), o->records, tool_plural(o->records), tool_shown(o->path), o->ordinal, tool_shown(o->from), o->begin);
         putc('\n', out);
         put_unsigned(out, o->path, o->unsigned_records);
     }
@@ -190,7 +190,7 @@ static void put_summary(const struct fsck *f, const u9_report *r)
 {
     char size[24], lost[TOOL_LOSSES_SIZE];
     const char *state = u9_verdict_name(r->verdict);
-    printf("%s: %s", f->path,
+    printf("%s: %s", tool_shown(f->path),
            r->verdict == U9_V_CORRUPT ? "CORRUPT" : r->verdict == U9_V_UNKNOWN ? "UNKNOWN" : state);
     printf(": %" PRIu64 " record%s in %" PRIu64 " frame%s, %" PRIu64 " segment%s, %s", r->records,
            tool_plural(r->records), r->frames, tool_plural(r->frames), r->segments,
@@ -203,9 +203,9 @@ static void put_summary(const struct fsck *f, const u9_report *r)
                tool_losses_text(&f->losses, lost));
     if (r->beyond > 0)
         printf("\n%s: %" PRIu64 " record%s more behind an unconfirmed end: --salvage saves them, too",
-               f->path, r->beyond, tool_plural(r->beyond));
+               tool_shown(f->path), r->beyond, tool_plural(r->beyond));
     putchar('\n');
-    if (r->begins_late) printf("%s: the oldest segments are missing\n", f->path);
+    if (r->begins_late) printf("%s: the oldest segments are missing\n", tool_shown(f->path));
     if (f->verbose) put_details(r);
     if (f->line) tool_put_line(stdout, &f->mark, r);
 }
@@ -226,7 +226,7 @@ static int put_salvaged(struct fsck *f, const u9_report *r)
 {
     int status = CLEAN;
     char lost[TOOL_LOSSES_SIZE];
-    printf("%s: %" PRIu64 " record%s written, re-read and verified; %s", f->salvage, f->main.records,
+    printf("%s: %" PRIu64 " record%s written, re-read and verified; %s", tool_shown(f->salvage), f->main.records,
            tool_plural(f->main.records), tool_losses_text(&f->losses, lost));
     if (r->beyond > 0) printf(", %" PRIu64 " from beyond an unconfirmed end", r->beyond);
     putchar('\n');
@@ -234,7 +234,7 @@ static int put_salvaged(struct fsck *f, const u9_report *r)
     if (f->branches.file && tool_buffer_take(&f->branches)) fputs(f->branches.bytes, stdout);
     else if (f->branches.file) status = tool_say(OPERATIONAL, "out of memory for the lines of branches");
     if (r->gave_up)
-        printf("%s: the search for what has no secret was given up: there may be more\n", f->path);
+        printf("%s: the search for what has no secret was given up: there may be more\n", tool_shown(f->path));
     return status;
 }
 
@@ -361,19 +361,19 @@ static void put_loss(const struct fsck *f, const u9_loss *l, const u9_tails *t)
 {
     char when[TOOL_WHEN_SIZE], name[TOOL_SEGMENT_SIZE];
     int done = l->state == U9_LOSS_ACCEPTED;
-    if (f->accept && l->state == U9_LOSS_NONE && t->segment == 0) printf("%s: meets its mark: there is no loss to accept\n", f->path);
+    if (f->accept && l->state == U9_LOSS_NONE && t->segment == 0) printf("%s: meets its mark: there is no loss to accept\n", tool_shown(f->path));
     if (f->accept && l->state == U9_LOSS_DAMAGE)
-        printf("%s: the place of its mark is damaged, and the log goes on behind it: no loss to accept\n", f->path);
+        printf("%s: the place of its mark is damaged, and the log goes on behind it: no loss to accept\n", tool_shown(f->path));
     if (l->state != U9_LOSS_FOUND && !done) return;
-    printf("%s: ", f->path);
+    printf("%s: ", tool_shown(f->path));
     printf(done ? "given up " : "--accept-loss would give up ");
     if (l->lost > 0)
         printf("%" PRIu64 " record%s from %" PRIu64 " on,", l->lost, tool_plural(l->lost), l->next_ordinal);
     else
         printf("the end as it was, with no fewer records than are here,");
-    printf(" which its mark promised\n%s: the mark is of %s; the log %s at record %" PRIu64, f->path,
+    printf(" which its mark promised\n%s: the mark is of %s; the log %s at record %" PRIu64, tool_shown(f->path),
            tool_when_text(l->mark.time_us, when), done ? "goes on" : "would go on", l->next_ordinal);
-    if (done) printf(" in %s\n%s: the old mark is kept as %s/%s", tool_segment_text(l->segment, name), f->path, f->path, l->kept);
+    if (done) printf(" in %s\n%s: the old mark is kept as %s/%s", tool_segment_text(l->segment, name), tool_shown(f->path), tool_shown(f->path), l->kept);
     putchar('\n');
 }
 
@@ -398,7 +398,7 @@ static int put_tails(const struct fsck *f, const u9_tails *t)
                                  tool_json_number(t->count), "new_segment", tool_json_number(t->segment));
         return tool_put_object(json) == TOOL_DONE ? CLEAN : OPERATIONAL;
     }
-    printf("%s: accepted %" PRIu64 " end%s that nobody can judge: they are told no more, as %s says\n", f->path, t->count,
+    printf("%s: accepted %" PRIu64 " end%s that nobody can judge: they are told no more, as %s says\n", tool_shown(f->path), t->count,
            tool_plural(t->count), tool_segment_text(t->segment, name));
     return CLEAN;
 }

@@ -35,7 +35,7 @@ static void on_carved(void *ctx, const u9_carved *c)
                                   c->checked ? json_string(u9_verdict_name(c->verdict)) : json_null()));
         return;
     }
-    printf("%s: %" PRIu64 " frame%s in %" PRIu64 " segment%s", c->path, c->frames, tool_plural(c->frames), c->segments,
+    printf("%s: %" PRIu64 " frame%s in %" PRIu64 " segment%s", tool_shown(c->path), c->frames, tool_plural(c->frames), c->segments,
            tool_plural(c->segments));
     if (c->rejoined > 0) printf(", %" PRIu64 " of them put together from two pieces", c->rejoined);
     if (c->checked)
@@ -56,7 +56,7 @@ static int on_progress(void *ctx, uint64_t done, uint64_t all)
 static void put_report(const char *path, const u9_carve_report *r)
 {
     char size[24];
-    printf("%s: %s in %" PRIu64 " file%s: %" PRIu64 " log%s, %" PRIu64 " segment%s, %" PRIu64 " frame%s", path,
+    printf("%s: %s in %" PRIu64 " file%s: %" PRIu64 " log%s, %" PRIu64 " segment%s, %" PRIu64 " frame%s", tool_shown(path),
            tool_bytes_text(r->bytes, size), r->files, tool_plural(r->files), r->logs, tool_plural(r->logs), r->segments,
            tool_plural(r->segments), r->frames, tool_plural(r->frames));
     if (r->broken > 0) printf("; of %" PRIu64 " more there is a header, and not the rest", r->broken);
@@ -68,7 +68,7 @@ static void put_report(const char *path, const u9_carve_report *r)
 /* What is missing of a log that was carved is for its check to say. */
 static void put_next(const carving *k, const char *out)
 {
-    if (k->left) printf("%s: next: u9fsck LOG says of each log in it what is missing, and what to do\n", out);
+    if (k->left) printf("%s: next: u9fsck LOG says of each log in it what is missing, and what to do\n", tool_shown(out));
 }
 
 int tool_carve(const char *path, const char *out, int json, int quiet, int (*stopped)(void))

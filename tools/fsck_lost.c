@@ -190,7 +190,7 @@ static void put_edge(FILE *out, const tool_edge *e, const char *side, const char
     char when[TOOL_WHEN_SIZE], text[TOOL_KEY_TEXT_SIZE];
     int timed = e->known && e->time_us > 0;
     if (!timed && e->key.size == 0) return;
-    fprintf(out, "%s: lost:   %s ", path, side);
+    fprintf(out, "%s: lost:   %s ", tool_shown(path), side);
     if (timed) fputs(tool_when_text(e->time_us, when), out);
     if (e->key.size > 0)
         fprintf(out, "%skey %s", timed ? ", " : "", tool_key_text(r->kind, e->key.bytes, e->key.size, text));
@@ -226,7 +226,7 @@ static uint64_t first_place(const tool_loss *l, const u9_report *r)
 static void put_loss_line(FILE *out, const tool_loss *l, const char *path, const u9_report *r)
 {
     char name[TOOL_SEGMENT_SIZE];
-    fprintf(out, "%s: lost: ", path);
+    fprintf(out, "%s: lost: ", tool_shown(path));
     if (l->lost == TOOL_NONE && l->ordinal == TOOL_NONE)
         put_unknown_loss(out, l, r);
     else if (l->lost == TOOL_NONE)
@@ -253,7 +253,8 @@ int tool_lost_again(const tool_lost *l, const u9_report *r)
 }
 
 typedef struct advice {
-    const char *path; /* of the log */
+    const char *path; /* of the log, */
+    char word[TOOL_COMMAND_WORD_SIZE]; /* and for a shell */
     const tool_lost *lost;
     const u9_report *report;
     char (*out)[TOOL_ADVICE_SIZE];
@@ -294,7 +295,7 @@ static void advise_names(advice *a)
     const tool_lost *l = a->lost;
     char more[40];
     if (l->misnamed.count > 0 && !l->tried.ran && l->copies.count == 0 && !l->forked) /* else its name may be another's */
-        advise(a, "u9fsck --repair -p %.200s gives %s%s the name of its number", a->path, l->misnamed.name,
+        advise(a, "u9fsck --repair -p %s gives %s%s the name of its number", a->word, l->misnamed.name,
                and_more(&l->misnamed, more));
     if (l->copies.count > 0)
         advise(a, "%s%s is a copy of another segment here, and not read: move it away", l->copies.name,
@@ -320,7 +321,7 @@ static void advise_missing(advice *a)
     else if (missing->count > 0)
         advise(a, "put the missing segment%s back (%s%s%s), from a backup or another disk", row ? "s" : tool_plural(missing->count),
                row ? "up to " : "", missing->name, and_more(missing, more));
-    if (others) advise(a, "u9fsck --carve OUT %.200s finds logs in files of other names, which are here", a->path);
+    if (others) advise(a, "u9fsck --carve OUT %s finds logs in files of other names, which are here", a->word);
     else if (is_bare(a)) advise(a, "if they are gone for good: begin a new log elsewhere, or here once .mark is moved away");
 }
 
@@ -462,18 +463,18 @@ static void advise_repair(advice *a)
     const tool_tried *t = &l->tried;
     const char *heal = l->healable ? "--heal " : "";
     if (!t->ran && l->mendable)
-        advise(a, "u9fsck --repair %s%.200s says what can be mended, and changes nothing", heal, a->path);
+        advise(a, "u9fsck --repair %s%s says what can be mended, and changes nothing", heal, a->word);
     else if (!t->ran && is_older(a))
-        advise(a, "u9fsck --repair %.200s says what could be given up for good, and changes nothing", a->path);
+        advise(a, "u9fsck --repair %s says what could be given up for good, and changes nothing", a->word);
     if (!t->ran) return;
     if (t->safe + t->unsafe > 0)
-        advise(a, "u9fsck --repair %s%s-%c %.200s mends that%s takes it back", t->heal ? "--heal " : "", t->shared ? "--linked " : "",
-               t->unsafe > 0 ? 'y' : 'p', a->path, t->shared ? ", in a snapshot with the same file too; --undo --linked" : "; --undo");
+        advise(a, "u9fsck --repair %s%s-%c %s mends that%s takes it back", t->heal ? "--heal " : "", t->shared ? "--linked " : "",
+               t->unsafe > 0 ? 'y' : 'p', a->word, t->shared ? ", in a snapshot with the same file too; --undo --linked" : "; --undo");
     else if (!t->heal && *heal)
-        advise(a, "u9fsck --repair --heal %.200s looks for flipped bits, too", a->path);
+        advise(a, "u9fsck --repair --heal %s looks for flipped bits, too", a->word);
     if (t->heal && t->gave_up)
-        advise(a, "u9fsck --repair --heal=1h %.200s gives the search for flipped bits more time", a->path);
-    if (is_older(a) && !may_mend(l)) advise(a, "to give up what is missing, for good: u9fsck --repair --accept-loss %.200s", a->path);
+        advise(a, "u9fsck --repair --heal=1h %s gives the search for flipped bits more time", a->word);
+    if (is_older(a) && !may_mend(l)) advise(a, "to give up what is missing, for good: u9fsck --repair --accept-loss %s", a->word);
 }
 
 /* Ends that were unknown stay so until somebody says that they are fine; what can be mended comes first. */
@@ -481,7 +482,7 @@ static void advise_tails(advice *a)
 {
     const tool_lost *l = a->lost;
     if (l->tails == 0 || may_mend(l) || l->tried.accepted || l->strange > 0 || is_older(a) || is_refused(a)) return;
-    advise(a, "to accept that nobody knows what stood there, for good: u9fsck --repair --accept-loss %.200s", a->path);
+    advise(a, "to accept that nobody knows what stood there, for good: u9fsck --repair --accept-loss %s", a->word);
 }
 
 static void advise_salvage(advice *a)
@@ -491,10 +492,10 @@ static void advise_salvage(advice *a)
     uint64_t whole = r->records + r->beyond;
     int lost = l->count > 0 || l->more > 0, foreign = is_all_foreign(l);
     if (l->unknown > 0)
-        advise(a, "u9fsck --salvage OUT %.200s saves also what has lost its secret; nothing signs that then", a->path);
-    if (l->shifted) advise(a, "u9fsck --carve OUT %.200s finds frames anywhere: bytes came into a file, or went", a->path);
+        advise(a, "u9fsck --salvage OUT %s saves also what has lost its secret; nothing signs that then", a->word);
+    if (l->shifted) advise(a, "u9fsck --carve OUT %s finds frames anywhere: bytes came into a file, or went", a->word);
     if (l->unknown > 0 || whole == 0 || foreign || (!lost && l->tried.safe + l->tried.unsafe > 0)) return;
-    advise(a, "u9fsck --salvage OUT %.200s copies the %" PRIu64 " whole record%s to a new log", a->path, whole,
+    advise(a, "u9fsck --salvage OUT %s copies the %" PRIu64 " whole record%s to a new log", a->word, whole,
            tool_plural(whole));
     if (!lost && l->tried.ran) advise(a, "that log is clean; here, what is damaged holds no record, and stays as it is");
 }
@@ -530,8 +531,9 @@ static int is_between_names(const char *path)
 size_t tool_lost_advice(const tool_lost *l, const char *path, const u9_report *r, char (*out)[TOOL_ADVICE_SIZE])
 {
     advice a = {.path = path, .lost = l, .report = r, .out = out};
+    tool_command_word(path, a.word);
     if (r->damages > 0 && is_between_names(path)) { /* nothing else is to be done before */
-        advise(&a, "u9fsck --repair -p %.200s brings back what a broken-off repair has", path);
+        advise(&a, "u9fsck --repair -p %s brings back what a broken-off repair has", a.word);
         advise(&a, "until then readers go on and skip what is missing; writers refuse the log");
         return a.count;
     }
@@ -544,7 +546,7 @@ size_t tool_lost_advice(const tool_lost *l, const char *path, const u9_report *r
     advise_again(&a);
     advise_repair(&a);
     advise_tails(&a);
-    if (r->begins_late) advise(&a, "if the oldest segments were deleted on purpose: u9 trim --accept %.200s", path);
+    if (r->begins_late) advise(&a, "if the oldest segments were deleted on purpose: u9 trim --accept %s", a.word);
     advise_salvage(&a);
     advise_meanwhile(&a);
     return a.count;
@@ -556,9 +558,9 @@ void tool_put_lost(FILE *out, const tool_lost *l, const char *path, const u9_rep
     for (size_t i = 0; i < l->count && i < SHOWN; i++) put_loss_line(out, &l->losses[i], path, r);
     uint64_t more = l->more + (l->count > SHOWN ? l->count - SHOWN : 0);
     if (more > 0)
-        fprintf(out, "%s: lost: %" PRIu64 " more place%s\n", path, more, tool_plural(more));
+        fprintf(out, "%s: lost: %" PRIu64 " more place%s\n", tool_shown(path), more, tool_plural(more));
     size_t n = tool_lost_advice(l, path, r, texts);
-    for (size_t i = 0; i < n; i++) fprintf(out, "%s: next: %s\n", path, texts[i]);
+    for (size_t i = 0; i < n; i++) fprintf(out, "%s: next: %s\n", tool_shown(path), tool_shown(texts[i]));
 }
 
 static json_t *json_edge(const tool_edge *e, const u9_report *r)

@@ -21,7 +21,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-enum { TOOL_LOST_MAX = 32, TOOL_ADVICE_MAX = 16, TOOL_ADVICE_SIZE = 400, TOOL_STRANGERS_MAX = 4 };
+enum { TOOL_LOST_MAX = 32, TOOL_ADVICE_MAX = 16, TOOL_ADVICE_SIZE = 800, TOOL_STRANGERS_MAX = 4 };
 
 /* What stands on one side of a loss. */
 typedef struct tool_edge {

@@ -4,6 +4,7 @@
 #include "tools/fsck_places.h"
 
 #include "tools/text.h"
+#include "tools/tool.h"
 
 #include <inttypes.h>
 
@@ -21,7 +22,7 @@ static void put_place(FILE *out, const char *path, uint64_t number)
 {
     char name[TOOL_SEGMENT_SIZE], what[TOOL_PLACE_SIZE];
     (void)look_at(path, number, name, what);
-    fprintf(out, "%s: lost:   in %s, which %s\n", path, name, what);
+    fprintf(out, "%s: lost:   in %s, which %s\n", tool_shown(path), name, what);
 }
 
 void tool_put_places(FILE *out, const char *path, uint64_t first, uint64_t last)
@@ -30,7 +31,7 @@ void tool_put_places(FILE *out, const char *path, uint64_t first, uint64_t last)
     if (first == last && look_at(path, last, name, what) == TOOL_PLACE_NONE) return;
     for (uint64_t n = first; n < last && n - first < SHOWN; n++) put_place(out, path, n);
     if (last - first > SHOWN)
-        fprintf(out, "%s: lost:   in %" PRIu64 " more that stood between them\n", path, last - first - SHOWN);
+        fprintf(out, "%s: lost:   in %" PRIu64 " more that stood between them\n", tool_shown(path), last - first - SHOWN);
     put_place(out, path, last);
 }
 

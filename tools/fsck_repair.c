@@ -65,8 +65,8 @@ static void on_step(void *ctx, const u9_repair_step *s)
     int index = s->kind == U9_REPAIR_INDEX, ranged = !index && s->to == NULL;
     const char *verb = index ? "make" : "mend"; /* an index is none of the log's bytes, and nothing was wrong with them */
     fprintf(r->told, doing ? "%s" : s->safe ? "could %s (-p)" : "could %s (-y)", verb);
-    fprintf(r->told, ": %s: %s", s->path, sentences[s->kind]);
-    if (s->to) fprintf(r->told, ": %s", s->to);
+    fprintf(r->told, ": %s: %s", tool_shown(s->path), sentences[s->kind]);
+    if (s->to) fprintf(r->told, ": %s", tool_shown(s->to));
     if (ranged) fprintf(r->told, ", [%" PRIu64 ",%" PRIu64 ")", s->begin, s->end);
     putc('\n', r->told);
 }
@@ -95,7 +95,7 @@ static void say_linked(const u9_fault *fault)
 static void put_tries(const tool_repair *t, const u9_repair_report *r)
 {
     if (r->tries == 0) return;
-    printf("%s: %" PRIu64 " bit%s tried", t->path, r->tries, tool_plural(r->tries));
+    printf("%s: %" PRIu64 " bit%s tried", tool_shown(t->path), r->tries, tool_plural(r->tries));
     if (r->tries_us > 0) printf(", %" PRIu64 " a second", (uint64_t)((double)r->tries * 1e6 / (double)r->tries_us));
     if (r->gave_up) printf(": the time for that was over before all were");
     putchar('\n');
@@ -105,8 +105,8 @@ static void put_repair(const tool_repair *t, const u9_repair_report *r)
 {
     uint64_t all = r->steps + r->left;
     int say = t->mode == TOOL_MEND_SAY;
-    if (r->finished) printf("%s: an earlier repair was broken off, and was brought to its end\n", t->path);
-    printf("%s: ", t->path);
+    if (r->finished) printf("%s: an earlier repair was broken off, and was brought to its end\n", tool_shown(t->path));
+    printf("%s: ", tool_shown(t->path));
     if (all == 0) printf("nothing is found that can be mended");
     else if (say) printf("%" PRIu64 " place%s can be mended", all, tool_plural(all));
     else if (r->steps == 0) printf("nothing is mended");
@@ -118,8 +118,8 @@ static void put_repair(const tool_repair *t, const u9_repair_report *r)
     if (r->indexes > 0) printf("%s %" PRIu64 " index%s %s", all == 0 ? "; but" : ",", r->indexes, r->indexes == 1 ? "" : "es",
                                say ? "can be made (-p)" : "made");
     if (say && all > 0) printf("; nothing was changed");
-    if (r->saved[0] && r->steps == 0) printf("; --undo takes that back (%s)", r->saved);
-    else if (r->saved[0]) printf("; the bytes before are in %s, --undo puts them back", r->saved);
+    if (r->saved[0] && r->steps == 0) printf("; --undo takes that back (%s)", tool_shown(r->saved));
+    else if (r->saved[0]) printf("; the bytes before are in %s, --undo puts them back", tool_shown(r->saved));
     putchar('\n');
     put_tries(t, r);
 }
@@ -150,10 +150,11 @@ static void note_tried(const tool_repair *t, const u9_repair_report *r, tool_tri
 /* It did not come to its end, and the log may have been mended all the same. */
 static int put_failure(const tool_repair *t, const u9_repair_report *r, const u9_fault *fault)
 {
+    char word[TOOL_COMMAND_WORD_SIZE];
     tool_fault(fault);
     say_linked(fault);
     if (fault->err == U9_CORRUPT && strcmp(fault->rule, "U-1") == 0)
-        tool_say(0, "%s: u9fsck --salvage OUT %s copies what is whole to a new log", t->path, t->path);
+        tool_say(0, "%s: u9fsck --salvage OUT %s copies what is whole to a new log", t->path, tool_command_word(t->path, word));
     if (fault->err == U9_IO && r->saved[0] == 0 && !r->finished) tool_say(0, "%s: nothing of it was changed", t->path);
     return TOOL_FSCK_OPERATIONAL;
 }
@@ -214,10 +215,10 @@ int tool_undo_repair(const tool_repair *t)
         return tool_put_object(json) == TOOL_DONE ? TOOL_FSCK_CORRECTED : TOOL_FSCK_OPERATIONAL;
     }
     if (!t->quiet && steps > 0)
-        printf("%s: %" PRIu64 " place%s as before that repair; indexes that it made are gone\n", t->path,
+        printf("%s: %" PRIu64 " place%s as before that repair; indexes that it made are gone\n", tool_shown(t->path),
                steps, steps == 1 ? " is" : "s are");
-    else if (!t->quiet && !*fault.text) printf("%s: the indexes that the last repair made are gone\n", t->path);
-    if (!t->quiet && *fault.text) printf("%s: %s\n", t->path, fault.text);
-    if (!t->quiet && more_is_saved(t->path)) printf("%s: once more --undo takes back the repair before that\n", t->path);
+    else if (!t->quiet && !*fault.text) printf("%s: the indexes that the last repair made are gone\n", tool_shown(t->path));
+    if (!t->quiet && *fault.text) printf("%s: %s\n", tool_shown(t->path), tool_shown(fault.text));
+    if (!t->quiet && more_is_saved(t->path)) printf("%s: once more --undo takes back the repair before that\n", tool_shown(t->path));
     return TOOL_FSCK_CORRECTED;
 }

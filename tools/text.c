@@ -3,8 +3,10 @@
  */
 #include "tools/text.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 const char *tool_plural(uint64_t count)
@@ -23,6 +25,39 @@ const char *tool_bytes_text(uint64_t bytes, char out[24])
     }
     for (; shown >= 999.95 && unit < 5; unit++) shown /= 1e3;
     snprintf(out, 24, "%.1f %s", shown, units[unit]);
+    return out;
+}
+
+/* What a shell takes as it stands, wherever it is in a word. */
+static int is_plain(char c)
+{
+    return (c & 0x80) != 0 || isalnum((unsigned char)c) || strchr("_-./:@%+,=", c) != NULL;
+}
+
+/* Within quotes: '...', or $'...' (POSIX of 2024, and shells long before), which has escapes. */
+static void quote(char c, int escapes, char out[8])
+{
+    int control = iscntrl((unsigned char)c);
+    const char *as = control ? "\\%03o" : escapes && strchr("'\\", c) ? "\\%c" : c == '\'' ? "'\\%c'" : "%c";
+    snprintf(out, 8, as, (unsigned char)c);
+}
+
+const char *tool_command_word(const char *path, char out[TOOL_COMMAND_WORD_SIZE])
+{
+    int plain = *path != '\0', escapes = 0;
+    char piece[8];
+    for (const char *c = path; *c; c++) {
+        plain &= is_plain(*c);
+        escapes |= iscntrl((unsigned char)*c);
+    }
+    const char *quotes = plain ? "" : "'";
+    size_t at = (size_t)snprintf(out, TOOL_COMMAND_WORD_SIZE, "%s%s%s", escapes ? "$" : "", quotes, *path == '-' ? "./" : "");
+    for (; *path; path++) {
+        quote(*path, escapes, piece);
+        if (at + strlen(piece) + sizeof "'" > TOOL_COMMAND_WORD_SIZE) return strcpy(out, "LOG");
+        at += strlen(strcpy(out + at, piece));
+    }
+    strcpy(out + at, quotes);
     return out;
 }
 

@@ -16,6 +16,14 @@ const char *tool_bytes_text(uint64_t bytes, char out[24]);
 /* Of text in pieces: how many of these bytes are characters that are whole, by their first bytes; all that is no UTF-8 is. */
 size_t tool_utf8_whole(const uint8_t *text, size_t size);
 
+#define TOOL_COMMAND_WORD_SIZE 520
+
+/*
+ * A log's path, or its address, as a word of a command that a person copies to a shell: in quotes where it has what a
+ * shell takes otherwise, ./ in front of a dash. "LOG" if that is too long. Fills `out`, returns it.
+ */
+const char *tool_command_word(const char *path, char out[TOOL_COMMAND_WORD_SIZE]);
+
 #define TOOL_SEGMENT_SIZE 20
 
 /* A segment as its file is called: "0000000000000010.u9" is number 16. Fills `out`, returns it. */

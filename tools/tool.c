@@ -89,17 +89,31 @@ const char *tool_name(void)
     return name;
 }
 
+/* One line, whatever a file is called. */
+static void blot(char *text)
+{
+    for (; *text; text++)
+        if (iscntrl((unsigned char)*text)) *text = '?';
+}
+
 const char *tool_shown(const char *word)
 {
-    return *word ? word : "''";
+    static char blotted[8][4096]; /* from no heap, which may be what is wrong */
+    static unsigned next;
+    const char *c = word;
+    while (*c && !iscntrl((unsigned char)*c)) c++;
+    if (*c == '\0') return *word ? word : "''";
+    char *out = blotted[next++ % 8];
+    snprintf(out, sizeof blotted[0], "%s", word);
+    blot(out);
+    return out;
 }
 
 static void say(const char *format, va_list list)
 {
     static char line[3 * 4096]; /* two paths and words; from no heap, which may be what is wrong */
     vsnprintf(line, sizeof line, format, list);
-    for (char *c = line; *c; c++)
-        if (iscntrl((unsigned char)*c)) *c = '?'; /* one line, whatever a file is called */
+    blot(line);
     fprintf(stderr, "%s: %s\n", name, line);
 }
 

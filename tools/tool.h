@@ -41,7 +41,10 @@ void tool_rename(const char *name);
 /* The prefix. */
 const char *tool_name(void);
 
-/* A word of the user's for a message: '' where it would not be seen. */
+/*
+ * A word of the user's, or a path, for a message: '' where it would not be seen, and ? for each control character: a line
+ * stays one, and nothing happens to a terminal. Valid until the eighth call from now.
+ */
 const char *tool_shown(const char *word);
 
 /* Columns of the terminal that `fd` is; 0: it is none, or that is not known. */

@@ -57,7 +57,7 @@ static int put_json_segment(const u9_index_info *i)
 
 static void put_segment(const struct index *x, const u9_index_info *i)
 {
-    printf("%s: %s", i->path, place_text(i->place));
+    printf("%s: %s", tool_shown(i->path), place_text(i->place));
     if (i->place == U9_INDEX_NONE) printf(": %s", u9_index_why_text(i->why));
     else printf(": %" PRIu64 " record%s, %" PRIu64 " entr%s", i->records, tool_plural(i->records), i->entries, i->entries == 1 ? "y" : "ies");
     if (i->place != U9_INDEX_NONE && i->why == U9_INDEX_LOSSY) fputs("; others were lost to damage", stdout);
@@ -95,7 +95,7 @@ static void put_sum(const struct index *x)
 {
     const u9_index_report *r = &x->report;
     printf("%s: %" PRIu64 " segment%s: %" PRIu64 " with an index inside, %" PRIu64 " beside, %" PRIu64 " made now, %" PRIu64
-           " without", x->path, r->segments, tool_plural(r->segments), r->inside, r->beside, r->made, r->none);
+           " without", tool_shown(x->path), r->segments, tool_plural(r->segments), r->inside, r->beside, r->made, r->none);
     if (x->drop) printf("; %" PRIu64 " file%s removed", r->dropped, tool_plural(r->dropped));
     if (x->check && r->wrong > 0) printf("; %" PRIu64 " WRONG", r->wrong);
     else if (x->check) fputs("; all that there is was proven", stdout);

@@ -58,7 +58,7 @@ static void put_result(const struct merge *m)
     const u9_merge_report *r = &m->report;
     char lost[TOOL_LOSSES_SIZE];
     printf("%s: %" PRIu64 " record%s of %" PRIu64 " in %zu log%s; %" PRIu64 " repeat%s, %" PRIu64
-           " key%s with different records", m->out, r->records, tool_plural(r->records), r->read, m->count,
+           " key%s with different records", tool_shown(m->out), r->records, tool_plural(r->records), r->read, m->count,
            tool_plural(m->count), r->repeats, tool_plural(r->repeats), r->conflicts, tool_plural(r->conflicts));
     if (r->sorted > 0) printf("; %" PRIu64 " log%s sorted first", r->sorted, tool_plural(r->sorted));
     if (r->damages > 0)

@@ -67,10 +67,10 @@ static void put_result(const struct snapshot *s)
 {
     const u9_snapshot_report *r = &s->report;
     char size[24], lost[TOOL_LOSSES_SIZE];
-    printf("%s: ", s->dir);
+    printf("%s: ", tool_shown(s->dir));
     if (r->first_ordinal < r->next_ordinal) printf("records %" PRIu64 "..%" PRIu64, r->first_ordinal, r->next_ordinal - 1);
     else fputs("no record", stdout);
-    printf(" of %s: %" PRIu64 " segment%s linked, %" PRIu64 " copied (%s), %" PRIu64 " there before", s->path, r->linked,
+    printf(" of %s: %" PRIu64 " segment%s linked, %" PRIu64 " copied (%s), %" PRIu64 " there before", tool_shown(s->path), r->linked,
            tool_plural(r->linked), r->copied, tool_bytes_text(r->copied_bytes, size), r->kept);
     if (r->removed > 0) printf(", %" PRIu64 " removed, which the log has not any more", r->removed);
     if (r->link_sys) printf("; what was to be linked was copied: %s", strerror(r->link_sys));

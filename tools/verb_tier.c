@@ -47,7 +47,7 @@ static void put_result(const struct tier *t)
     const u9_tiered *d = &t->done;
     char bytes[24], there[24], lost[TOOL_LOSSES_SIZE];
     uint64_t n = t->what.dry_run ? d->left : d->segments;
-    printf("%s: %s %" PRIu64 " segment%s, %s", t->ask.path, t->what.dry_run ? "would copy" : "copied", n, tool_plural(n),
+    printf("%s: %s %" PRIu64 " segment%s, %s", tool_shown(t->ask.path), t->what.dry_run ? "would copy" : "copied", n, tool_plural(n),
            tool_bytes_text(t->what.dry_run ? d->left_bytes : d->bytes, bytes));
     if (d->found > 0) printf(" (%" PRIu64 " %s there already)", d->found, d->found == 1 ? "was" : "were");
     if (d->dropped > 0)

@@ -33,7 +33,7 @@ static void put_untiered(const char *path)
     u9_tiered there = {.size = sizeof there};
     u9_fault why;
     if (u9_tier(path, &what, &there, &why) == U9_OK && there.left > 0)
-        printf("%s: what its place has not got yet stays: `u9 tier` copies it\n", path);
+        printf("%s: what its place has not got yet stays: `u9 tier` copies it\n", tool_shown(path));
 }
 
 static void put_result(const struct trim *t)
@@ -41,7 +41,7 @@ static void put_result(const struct trim *t)
     const u9_trimmed *d = &t->done;
     char bytes[24], first[TOOL_WHEN_SIZE], last[TOOL_WHEN_SIZE], name[TOOL_SEGMENT_SIZE];
     int dry = t->what.dry_run;
-    printf("%s: ", t->ask.path);
+    printf("%s: ", tool_shown(t->ask.path));
     if (d->segments == 0 && t->accept) fputs("its beginning is not missing: there is nothing to accept", stdout);
     else if (d->segments == 0) fputs("nothing to drop", stdout);
     else if (t->accept && d->records != TOOL_NONE)

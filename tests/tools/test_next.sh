@@ -514,7 +514,32 @@ full() {
     claim 'behind a salvage nothing is next' eval 'tail -n 1 out | grep -q "\"next\":\[\]"'
 }
 
+# What is said to be typed is typed, as it stands, and means this log.
+names() {
+    local name command
+    for name in 'a log' "it's" '-dash' '$HOME' '*' '~' $'two\nlines' $'it\'s \\ \x1b[2J' 'ümlaut' "$(printf '%250s' x)"; do
+        cp -R whole "./$name"
+        dd if=/dev/zero of="./$name/0000000000000002.u9" bs=32 count=1 conv=notrunc status=none
+        run "$fsck" --repair -- "$name"
+        claim "${name@Q}: a line stays one, and does nothing to a terminal" eval \
+            'test "$(tr -d "\n" <out | LC_ALL=C tr -dc "\0-\037\177" | wc -c)" -eq 0 && ! grep -q "^lines" out'
+        status=0
+        command=$(sed -n 's/.*: next: \(u9fsck --repair -[py] .*\) mends that; --undo takes it back$/\1/p' out)
+        claim "${name@Q}: what mends it is said" test -n "$command"
+        (u9fsck() { "$fsck" "$@"; } && eval "$command") >out 2>err || status=$?
+        claim "${name@Q}: and does" same "$status" 1
+        run "$fsck" "./$name"
+        claim "${name@Q}: it is clean then" same "$status" 0
+        rm -rf "./$name"
+    done
+    name=$(printf '%0200d/%0200d/%0200d' 1 2 3)
+    mkdir -p "$name" && cp -R whole "$name/log" && zeros "$(segment "$name/log" 2)" 0 1
+    run "$fsck" "$name/log"
+    claim 'of a very long name commands have LOG' grep -q 'next: u9fsck --repair LOG says' out
+}
+
 make_log
+names
 truncated
 middle
 bytes
