@@ -472,6 +472,12 @@ alone() {
     done
     "$u9" append bits <few && cat bits/*.u9 | tr '\0-\377' '\1-\377\0' >one/0000000000000001.u9
     rm one/.mark
+    rm -rf bare && cp -R bit.whole bare && rm bare/*.u9
+    for how in -n -p -y '-p --accept-loss'; do
+        # shellcheck disable=SC2086 # words
+        run "$fsck" --repair $how bare
+        claim "of a mark alone --repair $how says what it promises" eval 'same "$status" 4 && grep -q "^bare: lost: records 0\.\.199$" out'
+    done
     looked 4 one
     claim 'without a mark a whole copy is asked for' same "$(next one | head -n 1)" \
         'nothing here is a segment that can be read: put a whole copy of 0000000000000001.u9 there'
