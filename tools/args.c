@@ -120,20 +120,6 @@ u9_policy tool_policy(const char *text)
     tool_usage("'%s' is not a policy: commit, interval or none", text);
 }
 
-/* Decimals behind a dot, if there is one: those behind the sixth are cut off. Moves `*text` behind them; 0: no decimals. */
-static int parse_micros(const char **text, uint64_t *micros)
-{
-    const char *p = *text;
-    *micros = 0;
-    if (*p != '.') return 1;
-    uint64_t unit = 100000;
-    for (p++; isdigit((unsigned char)*p); p++, unit /= 10)
-        *micros += unit * (uint64_t)(*p - '0');
-    if (p[-1] == '.') return 0;
-    *text = p;
-    return 1;
-}
-
 /* Nothing, `Z` or `+hh:mm` to the end of the text: the seconds to add for UTC. 0: none of these. */
 static int parse_zone(const char *text, int64_t *shift)
 {
@@ -184,7 +170,7 @@ static int parse_seconds(const char *text, int64_t *seconds, uint64_t *micros)
     text += size;
     if (!tool_number_parse(digits, &whole) || whole > INT64_MAX / 1000000) return 0;
     *seconds = (int64_t)whole;
-    return parse_micros(&text, micros) && *text == '\0';
+    return tool_micros_parse(&text, micros) && *text == '\0';
 }
 
 /* Microseconds since 1970 of a date (its midnight), a time, or `@seconds`. 0: not a time. */
@@ -199,7 +185,7 @@ int tool_time_parse(const char *text, uint64_t *out)
     } else {
         if (!parse_clock(text, 19, &seconds)) return 0;
         text += 19;
-        if (!parse_micros(&text, &micros) || !parse_zone(text, &shift)) return 0;
+        if (!tool_micros_parse(&text, &micros) || !parse_zone(text, &shift)) return 0;
     }
     if (seconds + shift < 0) return 0;
     *out = (uint64_t)(seconds + shift) * 1000000 + micros;

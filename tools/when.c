@@ -62,16 +62,21 @@ static int take_digits(struct reading *r, size_t least, size_t most, uint64_t *o
     return 1;
 }
 
-/* Decimals behind a dot, if one is there: those behind the sixth are cut off. */
-static int take_micros(struct reading *r, uint64_t *micros)
+int tool_micros_parse(const char **text, uint64_t *micros)
 {
+    const char *next = *text;
     uint64_t unit = MICROS / 10;
     *micros = 0;
-    if (*r->next != '.') return 1;
-    if (!isdigit((unsigned char)r->next[1])) return refuse(r, "no digit is behind the point");
-    for (r->next++; isdigit((unsigned char)*r->next); unit /= 10)
-        *micros += unit * (uint64_t)(*r->next++ - '0');
+    if (*next != '.') return 1;
+    if (!isdigit((unsigned char)*++next)) return 0;
+    for (; isdigit((unsigned char)*next); unit /= 10) *micros += unit * (uint64_t)(*next++ - '0');
+    *text = next;
     return 1;
+}
+
+static int take_micros(struct reading *r, uint64_t *micros)
+{
+    return tool_micros_parse(&r->next, micros) || refuse(r, "no digit is behind the point");
 }
 
 /* A unit of time in seconds; 0: the next word is none. */

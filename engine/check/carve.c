@@ -224,8 +224,10 @@ static u9_err write_log(const u9i_carving *c, u9i_kin *const *kin, size_t count,
     u9i_dir *there;
     char *path = name_log(out, kin[0]), *partial = path ? u9i_atomic_dir_name(path) : NULL;
     u9_err err = partial ? U9_OK : u9i_carve_no_memory(c);
-    if (err == U9_OK && u9i_dir_open(c->env, path, false, &there) == 0) u9i_dir_close(there); /* an earlier call's */
-    else if (err == U9_OK) err = fill_log(c, kin, count, partial);
+    if (err == U9_OK && u9i_dir_open(c->env, path, false, &there) == 0) { /* an earlier call's, which perhaps just got its name */
+        (void)u9i_dir_remove(there, unfinished);
+        u9i_dir_close(there);
+    } else if (err == U9_OK) err = fill_log(c, kin, count, partial);
     if (err == U9_OK) tell_log(c, kin, count, path);
     free(partial);
     free(path);

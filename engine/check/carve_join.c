@@ -214,9 +214,19 @@ u9_err u9i_carve_know(u9i_carving *c)
 
 /* Frames in two pieces */
 
-/* The frame of this kin that comes behind the one with this hash. */
-static const u9i_fragment *find_next(const u9i_kin *k, const uint8_t sha[U9I_HASH_SIZE])
+/* So many bytes more are hashed or compared. False: that was all; many headers of one frame would have it take forever. */
+static bool may_try(u9i_carving *c, uint64_t bytes)
 {
+    bool may = bytes <= c->tries;
+    if (may) c->tries -= bytes;
+    else c->report->gave_up = 1;
+    return may;
+}
+
+/* The frame of this kin that comes behind the one with this hash. */
+static const u9i_fragment *find_next(u9i_carving *c, const u9i_kin *k, const uint8_t sha[U9I_HASH_SIZE])
+{
+    if (!may_try(c, k->count * U9I_HASH_SIZE)) return NULL;
     for (size_t i = 0; i < k->count; i++)
         if (memcmp(k->frames[i].chain, sha, U9I_HASH_SIZE) == 0) return &k->frames[i];
     return NULL;
@@ -238,7 +248,7 @@ static bool find_split(u9i_carving *c, const uint8_t *header, u9i_fragment *f, u
         if (f->rest < back || !u9i_carve_read(c, f->image, f->at, first, in)) continue;
         if (!u9i_carve_read(c, f->rest_image, f->rest - back, whole + in, (size_t)back)) continue;
         memcpy(whole, first, in);
-        if ((hashed += size) > SPLITS_MAX) break;
+        if ((hashed += size) > SPLITS_MAX || !may_try(c, size)) break;
         u9i_hash(whole + U9I_FRAME_HEADER_SIZE, size - U9I_FRAME_HEADER_SIZE, sha);
         if (memcmp(sha, header + 16, sizeof sha) != 0) continue;
         f->split = split;
@@ -295,6 +305,12 @@ static u9i_kin *signed_header(u9i_carving *c, const u9i_wound *w, uint8_t header
 static u9_err rejoin(u9i_carving *c, u9i_wound *w, u9i_kin *k, const uint8_t *header, u9i_fragment *f, bool *joined)
 {
     u9i_trailer t;
+    bool in_place = f->rest_image == f->image && f->rest == f->at + (f->end - f->offset); /* in one piece, which is damaged */
+    if (in_place || (w->tried == f->rest && w->tried_image == f->rest_image)) return U9_OK;
+    w->tried = f->rest;
+    w->tried_image = f->rest_image;
+    u9_err err = u9i_carve_tell(c, c->all); /* it may take its time */
+    if (err != U9_OK) return err;
     if (!find_split(c, header, f, U9I_BLOCK) && !find_split(c, header, f, U9I_SECTOR)) return U9_OK;
     if (!u9i_carve_fetch(c, f) ||
         !u9i_carve_trailer(c->frame + (size_t)(f->end - f->offset) - U9I_TRAILER_SIZE, &t) || t.offset != f->offset)
@@ -317,7 +333,7 @@ static u9_err rejoin_with_next(u9i_carving *c, u9i_wound *w, bool *joined)
     uint8_t header[U9I_FRAME_HEADER_SIZE];
     uint64_t length;
     u9i_kin *k = signed_header(c, w, header, &length);
-    const u9i_fragment *next = k ? find_next(k, header + 16) : NULL;
+    const u9i_fragment *next = k ? find_next(c, k, header + 16) : NULL;
     if (next == NULL) return U9_OK;
     u9i_fragment f = {.offset = next->previous, .at = w->at, .image = w->image, .rest_image = next->image};
     f.end = f.offset + U9I_FRAME_HEADER_SIZE + length;
@@ -332,6 +348,7 @@ static uint64_t find_offset(u9i_carving *c, const u9i_wound *w, const u9i_kin *k
 {
     uint8_t secret[U9I_SECRET_SIZE]; /* of a disk header, whose last 24 bytes it begins */
     if (w->offset > 0) return w->offset;
+    if (!may_try(c, (k->count + c->kin_count) * U9I_HASH_SIZE)) return 0;
     if (w->at >= U9I_DISK_HEADER_SIZE && u9i_carve_read(c, w->image, w->at - 24, secret, sizeof secret) &&
         memcmp(secret, k->secret.bytes, sizeof secret) == 0)
         return U9I_DISK_HEADER_SIZE;
@@ -361,6 +378,7 @@ static u9_err rejoin_with_trailer(u9i_carving *c, uint32_t image, uint64_t at, c
     uint64_t length;
     bool joined = false;
     u9_err err = U9_OK;
+    if (!may_try(c, c->wound_count * U9I_HASH_SIZE)) return U9_OK;
     for (size_t i = 0; i < c->wound_count && err == U9_OK && !joined; i++) {
         u9i_wound *w = &c->wounds[i];
         if (w->healed || w->offset != t->offset) continue;

@@ -21,6 +21,8 @@ enum {
     CHUNK = 4 << 20,
     FRAMES_ROOM = 2 * (17 << 20), /* for a frame twice */
     HASHED_MAX = 4,               /* times the bytes */
+    TRIED_MAX = 64,               /*   and as often in search of what is in two pieces, */
+    TRIED_LEAST = 1 << 30,        /*   of small images too */
     WOUNDS_MAX = 1 << 20,
     GLANCE_MAX = 256,             /* bytes for which a block is read */
     TABLE_FIRST = 64
@@ -123,6 +125,7 @@ u9_err u9i_carve_open(u9i_carving *c)
     c->report->files = c->image_count;
     c->report->bytes = c->all;
     c->left = HASHED_MAX * c->all;
+    c->tries = TRIED_MAX * c->all + TRIED_LEAST;
     c->chunk = u9i_pages(CHUNK);
     c->frame = u9i_pages(FRAMES_ROOM);
     c->glances = calloc(U9I_GLANCES, sizeof *c->glances);
@@ -279,7 +282,7 @@ static u9_err take_magic(u9i_carving *c, uint32_t image, uint64_t at, const uint
     return memcmp(bytes, u9i_frame_magic, sizeof u9i_frame_magic) == 0 ? take_carved(c, image, at, next) : U9_OK;
 }
 
-static u9_err tell_scanned(u9i_carving *c, uint64_t done)
+u9_err u9i_carve_tell(u9i_carving *c, uint64_t done)
 {
     if (c->options->on_progress == NULL || c->options->on_progress(c->options->ctx, done, c->all) == 0) return U9_OK;
     return u9i_fault(c->fault, U9_STATE, U9I_AT(.path = c->path), "stopped as asked");
@@ -327,7 +330,7 @@ u9_err u9i_carve_scan(u9i_carving *c)
         const u9i_image *image = &c->images[i];
         for (uint64_t at = 0; err == U9_OK && (at = u9i_file_data(image->file, at)) < image->size;) {
             err = scan_chunk(c, (uint32_t)i, &at);
-            if (err == U9_OK) err = tell_scanned(c, c->done + (at < image->size ? at : image->size));
+            if (err == U9_OK) err = u9i_carve_tell(c, c->done + (at < image->size ? at : image->size));
         }
         c->done += image->size;
     }
@@ -361,6 +364,7 @@ u9_err u9i_carve_trailers(u9i_carving *c, u9i_trailer_fn *each)
                 if (u9i_file_read(image->file, at, c->chunk, n, &got) != 0) got = 0;
             }
             err = each_trailer(c, (uint32_t)i, at, got, each);
+            if (err == U9_OK) err = u9i_carve_tell(c, c->all);
             at += got == 0 ? n : got == n && n > 2 * U9I_TRAILER_SIZE && at + n < image->size ? n - U9I_TRAILER_SIZE : n;
         }
     }

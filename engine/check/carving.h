@@ -61,6 +61,8 @@ typedef struct u9i_wound {
     bool known;      /* its frame counts as it stands: how far it goes is no question */
     bool dark;       /* some of what is behind it cannot be read: perhaps the frame is whole */
     uint64_t offset; /* in its segment; 0: not known */
+    uint64_t tried;  /* where it was tried in vain whether its rest ends: in this image; 0: nowhere yet */
+    uint32_t tried_image;
 } u9i_wound;
 
 /* All that has one boundary: a segment, or something that looks like one. */
@@ -129,6 +131,7 @@ typedef struct u9i_carving {
     uint8_t *chunk;   /* what is looked through */
     uint8_t *frame;   /* a frame that is looked at, and room for the half of another */
     uint64_t left;    /* bytes that may still be hashed */
+    uint64_t tries;   /*   and such that may be hashed, or compared, in search of what is in two pieces */
     uint64_t done, all;
 } u9i_carving;
 
@@ -171,6 +174,9 @@ U9_MUST_CHECK u9_err u9i_carve_part(u9i_carving *carving);
 
 /* Told of a trailer: bytes at `at` of an image, which end a payload. */
 typedef u9_err u9i_trailer_fn(u9i_carving *carving, uint32_t image, uint64_t at, const u9i_trailer *trailer);
+
+/* Tells how far it is; U9_STATE: it is to stop. */
+U9_MUST_CHECK u9_err u9i_carve_tell(u9i_carving *carving, uint64_t done);
 
 /* Looks once more through all, for trailers, wherever they stand. */
 U9_MUST_CHECK u9_err u9i_carve_trailers(u9i_carving *carving, u9i_trailer_fn *each);

@@ -878,6 +878,22 @@ START_TEST(broken_off_at_any_call_it_is_completed_by_the_next)
 }
 END_TEST
 
+/* [U-8] A call that was killed when a log just had its name, and the file of an unfinished one in it: the next one removes that. */
+START_TEST(what_an_unfinished_log_holds_goes_with_the_next_call)
+{
+    told t;
+    make_log(at("log"), "u", 100);
+    (void)carve(at("log"), &t);
+    char left[600];
+    snprintf(left, sizeof left, "%s/.u9-unfinished", t.paths[0]);
+    write_file(left, "", 0);
+    write_file(at("out/.u9-unfinished"), "", 0);
+    (void)carve(at("log"), &t);
+    ck_assert(!exists(left));
+    ck_assert(!exists(at("out/.u9-unfinished")));
+}
+END_TEST
+
 /* [U-6] Magics so near to the ends of a file that a header, or what it tells of, is cut off; files that are empty or none. */
 START_TEST(what_is_cut_off_at_the_ends_of_a_file_hides_nothing)
 {
@@ -1142,6 +1158,48 @@ START_TEST(false_headers_cost_a_read_a_block)
 }
 END_TEST
 
+static int stop_when_asked_often(void *ctx, uint64_t done, uint64_t of)
+{
+    ck_assert_uint_le(done, of);
+    return ++*(unsigned *)ctx == 60;
+}
+
+/*
+ * {F53} {F72} Copies of a frame's true header, one behind the other: for each the rest is looked for in front of the frame that
+ * follows it, until that was enough; and it can be stopped on the way.
+ */
+START_TEST(many_headers_of_one_frame_cost_no_more_than_some_tries)
+{
+    enum { COPIES = 160 };
+    image i = {0};
+    size_t size;
+    told t;
+    unsigned asked = 0;
+    u9_fault fault;
+    u9_carve_report r;
+    u9_carve_options o = {.on_progress = stop_when_asked_often, .ctx = &asked};
+    seen_frame frames[64], f = {.length = 0};
+    make_log(at("log"), "c", 18000);
+    uint8_t *bytes = read_file(segment_path(at("log"), 1), &size);
+    for (size_t k = list_frames(bytes, size, frames, 64); k-- > 0;) f = frames[k].length > f.length ? frames[k] : f;
+    ck_assert_uint_gt(f.length, 50000);
+    add(&i, bytes, size);
+    for (unsigned k = 0; k < COPIES; k++) {
+        add(&i, bytes + f.offset, 64);
+        add_garbage(&i, 448);
+    }
+    for (unsigned n = 1; n <= segments_in(at("log")); n++) add_file(&i, segment_path(at("log"), n));
+    free(bytes);
+    save_image(&i, at("image"));
+    ck_assert_int_eq(try_carve(at("out"), o, &r, &fault), U9_STATE);
+    ck_assert_uint_eq(asked, 60);
+    r = carve(at("image"), &t);
+    expect_log(&t, at("log"));
+    ck_assert_int_eq(r.gave_up, 1);
+    ck_assert_uint_eq(r.broken, COPIES);
+}
+END_TEST
+
 /* More boundaries than the first table has room for, and of each log whose first frame is gone the next one says what it is. */
 START_TEST(many_segments_are_found_by_their_boundaries)
 {
@@ -1359,6 +1417,8 @@ Suite *suite_carve(void)
     tcase_add_test(c, half_a_frame_costs_no_more_than_itself);
     tcase_add_test(c, many_claims_cost_no_more_than_some_readings);
     tcase_add_test(c, false_headers_cost_a_read_a_block);
+    tcase_add_test(c, many_headers_of_one_frame_cost_no_more_than_some_tries);
+    tcase_add_test(c, what_an_unfinished_log_holds_goes_with_the_next_call);
     tcase_add_test(c, many_segments_are_found_by_their_boundaries);
     tcase_add_test(c, lines_of_one_segment_are_carved_apart);
     tcase_add_test(c, whatever_images_are_made_of_what_is_carved_was_written);
