@@ -922,11 +922,21 @@ static const uint8_t *log_id(second_log *g)
     return id;
 }
 
-static int is_foreign(const second_file *s, const uint8_t *id) /* (3) */
+static int is_mark(second_log *g, const second_file *s)
+{
+    second_file of;
+    if (s->n < 4096) return 0;
+    int is = slot(g, &of, s->d);
+    free(of.frames);
+    return is == 1;
+}
+
+static int is_foreign(second_log *g, const second_file *s, const uint8_t *id) /* (3) */
 {
     if (s->open)
         return !same(s->open->f[1].at, id) || s->number >= NUMBER_END || num(s->open, 6) >= s->number;
-    return !s->blank && !s->spared && memcmp(s->d, "\xff\xffutf9", 7) != 0 && !frame_magic(s);
+    if (s->blank || s->spared) return 0;
+    return memcmp(s->d, "\xff\xffutf9", 7) != 0 ? !frame_magic(s) : is_mark(g, s);
 }
 
 /* A file that is by its name alone what no segment is [L-9]. */
@@ -1212,7 +1222,7 @@ static void sort_out(second_log *g)
         ours |= !s->plain && !s->blank && !(s->none && !s->n_frames) && s->wrong != U9_R_UNREADABLE;
     }
     for (s = g->files; s < stop; s++)
-        if (!s->wrong && (is_foreign(s, id) || (ours && s->plain))) { /* [E-4] */
+        if (!s->wrong && (is_foreign(g, s, id) || (ours && s->plain))) { /* [E-4] */
             s->wrong = U9_R_FOREIGN;
             s->number = s->name;
         }

@@ -6,6 +6,7 @@
 #include "engine/segment/boundary.h"
 #include "format/base/hash.h"
 #include "format/frame/disk.h"
+#include "format/frame/mark.h"
 
 #include <u9/value.h>
 
@@ -502,10 +503,23 @@ static u9_err look_version(u9i_facts *f, u9i_window *window)
     return err == U9_END ? U9_OK : err;
 }
 
-/* Neither a disk header nor, anywhere, a frame's magic: whatever this is, it is no segment. [L-4] */
+/* A mark that got a segment's name: it begins with a slot that is whole. [M-2] */
+static u9_err look_mark(u9i_facts *f, u9i_window *window)
+{
+    const uint8_t *bytes;
+    size_t avail;
+    u9i_slot slot = {.state = U9I_SLOT_EMPTY};
+    u9_err err = u9i_window_bytes(window, 0, U9I_BLOCK, &bytes, &avail);
+    if (err == U9_OK && avail >= U9I_BLOCK) u9i_slot_decode(bytes, &slot);
+    f->stray = slot.state == U9I_SLOT_VALID;
+    return err;
+}
+
+/* Neither a disk header nor, anywhere, a frame's magic, or a mark: whatever this is, it is no segment. [L-4] */
 static u9_err look_stray(u9i_facts *f, u9i_window *window, const uint8_t magic[8])
 {
-    if (f->has_open || f->blank || memcmp(magic, u9i_disk_magic, 7) == 0) return U9_OK;
+    if (f->has_open || f->blank) return U9_OK;
+    if (memcmp(magic, u9i_disk_magic, 7) == 0) return look_mark(f, window);
     for (uint64_t p = U9I_DISK_HEADER_SIZE; p < f->size; p = u9i_window_step(window, p)) {
         const uint8_t *bytes;
         size_t avail;

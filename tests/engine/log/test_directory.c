@@ -565,6 +565,48 @@ START_TEST(a_stray_file_is_told_and_never_in_the_way)
 }
 END_TEST
 
+/*
+ * {F71} [M-2] [R-15] A mark that stands as a segment is none: writers do not begin to count by what is in it. Way 0: in place of the
+ * last segment, which is gone; 1: the two have each other's names; 2: a copy, behind the last.
+ */
+START_TEST(a_mark_under_a_segments_name_is_no_segment)
+{
+    unsigned way = (unsigned)_i;
+    const char *log = at("log");
+    static char text[9000];
+    u9_options o = small_options();
+    u9_log *w = open_writer(log, &o);
+    memset(text, 'x', sizeof text - 1);
+    for (unsigned i = 0; i < 16; i++) append_text(w, text);
+    close_log(w);
+    size_t size, whole;
+    uint64_t last = segments_in(log), place = way == 2 ? last + 3 : last;
+    ck_assert_uint_gt(last, 1);
+    uint8_t *mark = read_file(at("log/.mark"), &size), *newest = read_file(segment_path(log, last), &whole);
+    remove_log(at("log/.mark"));
+    if (way == 1) write_file(at("log/.mark"), newest, whole);
+    if (way == 2) write_file(at("log/.mark"), mark, size);
+    write_file(segment_path(log, place), mark, size);
+    free(mark);
+    free(newest);
+    seen *s = look(log);
+    (void)find(s, U9_R_FOREIGN, place);
+    if (way == 2) ck_assert_uint_eq(s->count, 16);
+    else ck_assert_uint_lt(s->count, 16);
+    forget(s);
+    o.mode = U9_WRITE;
+    u9_fault fault;
+    u9_err err = u9_log_open(log, &o, &w, &fault);
+    ck_assert_int_eq(err, way == 2 ? U9_OK : U9_CORRUPT);
+    if (err != U9_OK) return;
+    append_text(w, "next");
+    close_log(w);
+    s = look(log);
+    ck_assert_uint_eq(s->records[s->count - 1].ordinal, 16);
+    forget(s);
+}
+END_TEST
+
 /* {F66} */
 /* [L-9] [H-4] [S-7] Under names that no writer makes, neither another version's file nor zeros are touched or in the way. */
 START_TEST(a_stray_under_a_name_of_nobody_is_left_as_it_is)
@@ -1107,6 +1149,7 @@ Suite *suite_directory(void)
     tcase_add_test(tc, a_segment_that_names_no_earlier_one_is_foreign);
     tcase_add_test(tc, a_stray_file_is_told_and_never_in_the_way);
     tcase_add_test(tc, a_stray_under_a_name_of_nobody_is_left_as_it_is);
+    tcase_add_loop_test(tc, a_mark_under_a_segments_name_is_no_segment, 0, 3);
     tcase_add_test(tc, files_that_are_no_segments_are_ignored);
     tcase_add_test(tc, a_trimmed_log_is_whole);
     tcase_add_test(tc, a_segment_that_a_trim_kept_is_missing);
