@@ -167,6 +167,21 @@ static void drop_held(const u9i_carving *c, u9i_kin *k)
     k->count = kept;
 }
 
+/* True if a frame that is not held follows this one, wherever it stands. [F-8] */
+static bool is_followed(const u9i_kin *k, const u9i_fragment *f)
+{
+    uint64_t end = u9i_fragment_end(f), block = u9i_carve_block(end);
+    size_t low = 0, high = k->count;
+    while (low < high) { /* the first that is not in front of its end */
+        size_t middle = low + (high - low) / 2;
+        if (k->frames[middle].offset < end) low = middle + 1;
+        else high = middle;
+    }
+    for (const u9i_fragment *g = k->frames + low; low < k->count && g->offset <= block; low++, g++)
+        if ((g->offset == end || g->offset == block) && !g->held && memcmp(g->chain, f->sha, sizeof f->sha) == 0) return true;
+    return false;
+}
+
 /* Where a row begins, what it follows is elsewhere; or damaged, up to the start of the segment. */
 static size_t list_gaps(const holding *h, u9i_row_gap *out)
 {
@@ -177,9 +192,10 @@ static size_t list_gaps(const holding *h, u9i_row_gap *out)
         if (b->frame == NO_FRAME || !k->proven || k->frames[b->frame].held) continue;
         const u9i_fragment *f = &k->frames[b->frame];
         bool first = a == NULL || !same_row(a, b);
-        if (first && u9i_carve_find(k->frames, k->count, f->previous, f->chain) == NULL) out[n++] = (u9i_row_gap){k, *f, U9I_DISK_HEADER_SIZE};
-        if (!first && a->end < b->at) out[n++] = (u9i_row_gap){k, *f, a->end - a->start};
-        if (i + 1 == h->item_count || !same_row(b, &h->items[i + 1])) out[n++] = (u9i_row_gap){k, k->frames[b->frame], 0};
+        if (first && u9i_carve_find(k->frames, k->count, f->previous, f->chain) == NULL) out[n++] = (u9i_row_gap){k, *f, U9I_DISK_HEADER_SIZE, false};
+        if (!first && a->end < b->at) out[n++] = (u9i_row_gap){k, *f, a->end - a->start, false};
+        bool last = i + 1 == h->item_count || !same_row(b, &h->items[i + 1]);
+        if (last) out[n++] = (u9i_row_gap){k, *f, 0, is_followed(k, f)};
     }
     return n;
 }

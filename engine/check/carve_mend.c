@@ -212,11 +212,22 @@ static void drop_inner(u9i_carving *c)
     }
 }
 
-u9_err u9i_carve_mend(u9i_carving *c, const u9i_row_gap *gaps, size_t count, bool *any)
+/* The places where something is missing; then those where it is not, of which none is worth a word that it was not looked at. */
+static u9_err look_at_gaps(u9i_carving *c, const u9i_row_gap *gaps, size_t count, bool known)
 {
     u9_err err = U9_OK;
+    int gave_up = c->report->gave_up;
+    for (size_t i = 0; i < count && err == U9_OK; i++)
+        if (gaps[i].known == known) err = gaps[i].low ? take_before(c, &gaps[i]) : take_behind(c, &gaps[i]);
+    if (known) c->report->gave_up = gave_up;
+    return err;
+}
+
+u9_err u9i_carve_mend(u9i_carving *c, const u9i_row_gap *gaps, size_t count, bool *any)
+{
     c->mended_count = 0;
-    for (size_t i = 0; i < count && err == U9_OK; i++) err = gaps[i].low ? take_before(c, &gaps[i]) : take_behind(c, &gaps[i]);
+    u9_err err = look_at_gaps(c, gaps, count, false);
+    if (err == U9_OK) err = look_at_gaps(c, gaps, count, true);
     *any = c->mended_count > 0;
     if (err == U9_OK && *any) drop_inner(c);
     return err;

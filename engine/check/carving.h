@@ -104,6 +104,7 @@ typedef struct u9i_row_gap {
     u9i_kin *kin;
     u9i_fragment frame;
     uint64_t low; /* 0: behind the frame, where the row ends; else in front of it, down to this offset */
+    bool known;   /* a frame that belongs there was found elsewhere: nothing is missing, and others come first */
 } u9i_row_gap;
 
 typedef struct u9i_carving {

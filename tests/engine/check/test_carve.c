@@ -878,6 +878,46 @@ START_TEST(broken_off_at_any_call_it_is_completed_by_the_next)
 }
 END_TEST
 
+/* [U-6] [U-9] A long segment in many extents, of which none is missing: nothing is said to be. */
+START_TEST(what_is_whole_in_many_extents_is_not_given_up)
+{
+    enum { EXTENT = 1 << 17, RECORDS = 70000 };
+    static char text[101];
+    image i = {0};
+    told t;
+    size_t size;
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .segment_size = 16 << 20};
+    u9_log *w = open_writer(at("log"), &o);
+    noise += (uint32_t)_i;
+    for (unsigned n = 0; n < RECORDS; n++) {
+        for (size_t k = 0; k < sizeof text - 1; k++) text[k] = (char)('a' + ((noise = noise * 1664525 + 1013904223) >> 16) % 26);
+        append_text(w, text);
+    }
+    close_log(w);
+    uint8_t *bytes = read_file(segment_path(at("log"), 1), &size);
+    size_t count = (size + EXTENT - 1) / EXTENT, order[128];
+    ck_assert_uint_gt(count, 40);
+    ck_assert_uint_lt(count, 128);
+    for (size_t k = 0; k < count; k++) order[k] = k;
+    for (size_t k = count - 1; k > 1; k--) { /* the first stays */
+        size_t other = 1 + ((noise = noise * 1664525 + 1013904223) >> 16) % k, was = order[k];
+        order[k] = order[other];
+        order[other] = was;
+    }
+    for (size_t k = 0; k < count; k++) {
+        size_t from = order[k] * EXTENT;
+        add(&i, bytes + from, size - from < EXTENT ? size - from : EXTENT);
+    }
+    free(bytes);
+    save_image(&i, at("image"));
+    u9_carve_report r = carve(at("image"), &t);
+    expect_log(&t, at("log"));
+    ck_assert_uint_gt(r.rejoined, 20);
+    ck_assert_int_eq(r.gave_up, 0);
+    ck_assert_uint_eq(r.broken, 0);
+}
+END_TEST
+
 /* [U-8] A call that was killed when a log just had its name, and the file of an unfinished one in it: the next one removes that. */
 START_TEST(what_an_unfinished_log_holds_goes_with_the_next_call)
 {
@@ -1417,6 +1457,7 @@ Suite *suite_carve(void)
     tcase_add_test(c, half_a_frame_costs_no_more_than_itself);
     tcase_add_test(c, many_claims_cost_no_more_than_some_readings);
     tcase_add_test(c, false_headers_cost_a_read_a_block);
+    tcase_add_loop_test(c, what_is_whole_in_many_extents_is_not_given_up, 0, 2);
     tcase_add_test(c, many_headers_of_one_frame_cost_no_more_than_some_tries);
     tcase_add_test(c, what_an_unfinished_log_holds_goes_with_the_next_call);
     tcase_add_test(c, many_segments_are_found_by_their_boundaries);
