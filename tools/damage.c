@@ -109,10 +109,15 @@ void tool_put_damage(FILE *out, const u9_damage *d)
     fprintf(out, " [%s]\n", tool_reason_rule(d));
 }
 
+int tool_is_loss(const u9_damage *d)
+{
+    return d->verdict >= U9_V_UNKNOWN && (d->lost > 0 || lost_beyond_mark(d));
+}
+
 void tool_on_damage(void *ctx, const u9_damage *damage)
 {
-    int bad = damage->verdict == U9_V_UNKNOWN || damage->verdict == U9_V_CORRUPT;
-    if (bad && (damage->lost > 0 || lost_beyond_mark(damage))) *(int *)ctx = TOOL_LOST;
+    int bad = damage->verdict >= U9_V_UNKNOWN;
+    if (tool_is_loss(damage)) *(int *)ctx = TOOL_LOST;
     fprintf(stderr, "%s: %s", tool_name(), bad ? "" : "note: ");
     tool_put_damage(stderr, damage);
 }

@@ -20,7 +20,10 @@ const char *tool_verdict_name(const u9_damage *damage);
 /* One sentence for its reason, as u9_reason_text; a mark that is damaged itself has one of its own. Static. */
 const char *tool_reason_text(const u9_damage *damage);
 
-/* A u9_damage_fn: a line on standard error. `ctx` is an `int`, set to TOOL_LOST if records are. */
+/* Not 0 if records are lost by it, or may be. */
+int tool_is_loss(const u9_damage *damage);
+
+/* A u9_damage_fn: a line on standard error. `ctx` is an `int`, set to TOOL_LOST if records are, or may be. */
 void tool_on_damage(void *ctx, const u9_damage *damage);
 
 /* What damages have cost, added up. All zero: nothing. */

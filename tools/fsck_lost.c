@@ -406,7 +406,9 @@ static void advise_again(advice *a)
                l->shifted ? "is not as it was" : "ends too early");
     if (has(l->reasons, U9_R_FORK))
         advise(a, "two histories part here: look for the copy that went on%s", l->forked ? "; --salvage writes each as a log" : "");
-    if (l->count == 0 && l->more == 0) advise(a, "no record is lost: the log is read in full as it is");
+    if (l->count == 0 && l->more == 0)
+        advise(a, has(l->reasons, U9_R_MARK) ? "all that its mark counts is read in full; what came behind that may be lost"
+                                             : "no record is lost: the log is read in full as it is");
     else if (!is_all_foreign(l) && !tool_lost_again(l, a->report) && l->tried.safe + l->tried.unsafe == 0)
         advise(a, "another try finds the same: all bytes could be read; a backup may have what is lost");
 }

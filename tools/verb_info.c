@@ -39,7 +39,7 @@ static void on_damage(void *ctx, const u9_damage *damage)
     struct info *info = (struct info *)ctx;
     tool_losses_add(&info->losses, damage);
     if (damage->verdict > info->worst && !tool_is_name(damage)) info->worst = damage->verdict;
-    if (damage->verdict >= U9_V_UNKNOWN && damage->lost > 0) info->lost = TOOL_LOST;
+    if (tool_is_loss(damage)) info->lost = TOOL_LOST;
     if (damage->verdict < U9_V_UNKNOWN || info->damages.file == NULL || info->told == DAMAGES_SHOWN) return;
     info->told++;
     fprintf(info->damages.file, "%-12s ", "damage");

@@ -254,6 +254,20 @@ ends() {
     claim 'where none is, nothing is accepted' eval 'same "$status" 0 && ! grep -q accepted out'
 }
 
+# The frame that closes a log is gone, and with it, perhaps, what was appended behind it: all tools that read say the same.
+closing() {
+    local verb
+    "$u9" append short <few
+    zeros short/0000000000000001.u9 $(($(stat -c %s short/0000000000000001.u9) / 4096 - 1)) 1
+    run "$fsck" short
+    claim 'what came behind a mark that is not met may be lost' eval \
+        'same "$status" 4 && grep -q "^short: next: all that its mark counts is read in full; what came behind that may be lost$" out'
+    for verb in cat info scan tail; do
+        run "$u9" $verb short
+        claim "u9 $verb exits as if records were lost" same "$status" 3
+    done
+}
+
 # Bits in what is no record: behind the data of a segment, in the frame that closes the log.
 seals() {
     local file
@@ -551,6 +565,7 @@ middle
 bytes
 files
 ends
+closing
 seals
 empties
 strangers
