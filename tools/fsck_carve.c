@@ -59,7 +59,7 @@ static void put_report(const char *path, const u9_carve_report *r)
     printf("%s: %s in %" PRIu64 " file%s: %" PRIu64 " log%s, %" PRIu64 " segment%s, %" PRIu64 " frame%s", tool_shown(path),
            tool_bytes_text(r->bytes, size), r->files, tool_plural(r->files), r->logs, tool_plural(r->logs), r->segments,
            tool_plural(r->segments), r->frames, tool_plural(r->frames));
-    if (r->broken > 0) printf("; of %" PRIu64 " more there is a header, and not the rest", r->broken);
+    if (r->broken > 0) printf("; of %" PRIu64 " more there is a header, and not the rest; what may be in their records is left out", r->broken);
     if (r->unread > 0) printf("; %s could not be read", tool_bytes_text(r->unread, size));
     if (r->gave_up) fputs("; the search was given up: there may be more", stdout);
     putchar('\n');

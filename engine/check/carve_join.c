@@ -305,7 +305,7 @@ static u9i_kin *signed_header(u9i_carving *c, const u9i_wound *w, uint8_t header
 static u9_err rejoin(u9i_carving *c, u9i_wound *w, u9i_kin *k, const uint8_t *header, u9i_fragment *f, bool *joined)
 {
     u9i_trailer t;
-    bool in_place = f->rest_image == f->image && f->rest == f->at + (f->end - f->offset); /* in one piece, which is damaged */
+    bool in_place = !w->dark && f->rest_image == f->image && f->rest == f->at + (f->end - f->offset); /* it was looked at, and is damaged */
     if (in_place || (w->tried == f->rest && w->tried_image == f->rest_image)) return U9_OK;
     w->tried = f->rest;
     w->tried_image = f->rest_image;

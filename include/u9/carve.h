@@ -55,10 +55,12 @@ typedef struct u9_carve_report {
  * OUT/<id>.fork-2, OUT/<id>.fork-3 ... up to 16, with what they share in front; the first is the one whose end the next
  * segment names, else the longest. Nothing of what is read is changed. A frame is taken where it is whole, or where what
  * stands beside it proves it (as it stands: u9_repair mends it); one that stands in two pieces, as in an image of a
- * fragmented disk, is put together if the frame behind it has its hash.
+ * fragmented disk, is put together if the frame behind it has its hash. What may be a record's bytes is left out: frames
+ * behind a header whose own could not be put together, as far as that reached, unless others prove them (U-9).
  * OUT must not be there, but for what an earlier call left that was broken off, which is completed.
- * Memory: about 300 bytes for each frame, and 40 MiB. Errors: U9_ARG (out_path is in the way, a size is wrong), U9_ABSENT
- * (no segment is there; OUT is not made), U9_IO, U9_NOMEM, U9_STATE (on_progress asked to stop). Thread-safe.
+ * Memory: about 300 bytes for each frame and each disk header, and 40 MiB. Errors: U9_ARG (out_path is in the way, a
+ * size is wrong), U9_ABSENT (no segment is there; OUT is not made), U9_IO, U9_NOMEM, U9_STATE (on_progress asked to stop).
+ * Thread-safe.
  */
 U9_API U9_MUST_CHECK u9_err u9_carve(const char *path, const char *out_path, const u9_carve_options *options,
                                      u9_carve_report *report, u9_fault *fault);

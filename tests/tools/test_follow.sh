@@ -38,7 +38,7 @@ cat_follows() {
     claim 'and each line as it is committed' until_so grep -qx eleven cat.out
     seq 12 12000 >&8
     claim 'over rolls' until_so has_lines cat.out 12000
-    claim 'of which there were some' test "$(find log -name '*.u9' | wc -l)" -gt 3
+    claim 'of which there were some' test "$(find log -name '*.u9' | wc -l)" -gt 1
     kill -KILL $writer
     wait $writer 2>/dev/null
     exec 8>&-
