@@ -37,6 +37,13 @@ def slot(data):
     must(mark.end % 16 == 0 and 176 <= mark.end <= 2 ** 43 and h(mark.secret) == mark.boundary, 'slot')
     return mark
 
+def is_mark(data):
+    """Whether that is a slot that is valid. [M-2]"""
+    try:
+        return len(data) == 4096 and slot(data) is not None
+    except Malformed:
+        return False
+
 def is_end(f, kind=None):
     """Whether that frame is a u9end. [C-4]"""
     return f.payload[5:14] == b'\x0au9end\0\0\0' and f.count == 0 and kind in (None, f.payload[15])
@@ -88,8 +95,10 @@ class Segment(u9read.Segment):
         return not self.open and (len(d) < 96 or zero(d[:512])) and not any(promises)
 
     def nothing(self):
-        """No segment, and never was one. [L-4]"""
-        return self.data[:7] != MAGIC[:7] and not any(places(self.data, FRAME_MAGIC, 80))
+        """No segment, and never was one, or a mark. [L-4]"""
+        if self.data[:7] == MAGIC[:7]:
+            return is_mark(self.data[:4096])
+        return not any(places(self.data, FRAME_MAGIC, 80))
 
     def trim(self):
         """(first segment kept, its ordinal) of the u9trim in its place, or (0, 0). [C-5]"""
