@@ -178,8 +178,8 @@ int tool_repair_log(const tool_repair *t, tool_tried *tried)
     if (err == U9_STATE && t->stopped())
         return tool_say(TOOL_FSCK_CANCELLED, report.finished ? "%s: stopped behind the end of an earlier repair"
                                                              : "%s: stopped, and nothing of it was changed", t->path);
-    int bare = strcmp(fault.rule, "M-6") == 0; /* there is no segment, but perhaps a mark */
-    if (err == U9_CORRUPT && (o.dry || bare)) return TOOL_FSCK_CLEAN; /* the check will say what that is */
+    if (err == U9_CORRUPT && (o.dry || strcmp(fault.rule, "M-6") == 0)) /* M-6: there is no segment, but perhaps a mark */
+        return TOOL_FSCK_CLEAN; /* the check will say what that is */
     int mended = report.steps > 0 || report.finished, status = told;
     if (err != U9_OK) status |= put_failure(t, &report, &fault);
     if (err != U9_OK && !mended) return status;

@@ -21,7 +21,10 @@
  */
 const char *tool_when_parse(const char *text, uint64_t now_us, uint64_t *out, const char **bad, size_t *size);
 
-/* Decimals of seconds behind a dot, if one is there: those behind the sixth are cut off. Moves *text behind them; 0: a dot without a digit. */
+/*
+ * Decimals of seconds behind a dot, if one is there: those behind the sixth are cut off. Moves *text behind them. 0: no digit
+ * is behind the dot.
+ */
 int tool_micros_parse(const char **text, uint64_t *micros);
 
 /* The argument of an option as such a time, seen now; anything else is a usage error that says why. */
