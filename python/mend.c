@@ -143,10 +143,11 @@ static PyObject *carve_report(const u9_carve_report *r)
 {
     PyObject *type = u9p_named("CarveReport");
     if (!type) return NULL;
-    return PyObject_CallFunction(type, "KKKKKKKKN", (unsigned long long)r->files, (unsigned long long)r->bytes,
+    return PyObject_CallFunction(type, "KKKKKKKKNK", (unsigned long long)r->files, (unsigned long long)r->bytes,
                                  (unsigned long long)r->unread, (unsigned long long)r->logs,
                                  (unsigned long long)r->segments, (unsigned long long)r->frames,
-                                 (unsigned long long)r->rejoined, (unsigned long long)r->broken, truth(r->gave_up));
+                                 (unsigned long long)r->rejoined, (unsigned long long)r->broken, truth(r->gave_up),
+                                 (unsigned long long)r->held);
 }
 
 /* carve(path, out, *, on_carved=None, on_progress=None, io=None) -> CarveReport */

@@ -59,7 +59,10 @@ static void put_report(const char *path, const u9_carve_report *r)
     printf("%s: %s in %" PRIu64 " file%s: %" PRIu64 " log%s, %" PRIu64 " segment%s, %" PRIu64 " frame%s", tool_shown(path),
            tool_bytes_text(r->bytes, size), r->files, tool_plural(r->files), r->logs, tool_plural(r->logs), r->segments,
            tool_plural(r->segments), r->frames, tool_plural(r->frames));
-    if (r->broken > 0) printf("; of %" PRIu64 " more there is a header, and not the rest; what may be in their records is left out", r->broken);
+    if (r->broken > 0) printf("; of %" PRIu64 " more there is a header, and not the rest", r->broken);
+    if (r->held > 0)
+        printf("; %" PRIu64 " whole frame%s left out, as %s may be a record's bytes", r->held,
+               r->held == 1 ? " is" : "s are", r->held == 1 ? "it" : "they");
     if (r->unread > 0) printf("; %s could not be read", tool_bytes_text(r->unread, size));
     if (r->gave_up) fputs("; the search was given up: there may be more", stdout);
     putchar('\n');
@@ -87,14 +90,14 @@ int tool_carve(const char *path, const char *out, int json, int quiet, int (*sto
         return TOOL_FSCK_OPERATIONAL;
     }
     if (json)
-        tool_put_object(json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "type", "summary", "path",
+        tool_put_object(json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "type", "summary", "path",
                                   tool_json_text(path), "files", tool_json_number(r.files), "bytes", tool_json_number(r.bytes),
                                   "unread", tool_json_number(r.unread), "logs", tool_json_number(r.logs), "segments",
                                   tool_json_number(r.segments), "frames", tool_json_number(r.frames), "rejoined",
-                                  tool_json_number(r.rejoined), "broken", tool_json_number(r.broken), "gave_up", r.gave_up));
+                                  tool_json_number(r.rejoined), "broken", tool_json_number(r.broken), "gave_up", r.gave_up, "held", tool_json_number(r.held)));
     else if (!quiet) {
         put_report(path, &r);
         put_next(&k, out);
     }
-    return k.left | (r.broken > 0 || r.gave_up || r.unread > 0 ? LEFT : TOOL_FSCK_CLEAN);
+    return k.left | (r.broken > 0 || r.held > 0 || r.gave_up || r.unread > 0 ? LEFT : TOOL_FSCK_CLEAN);
 }

@@ -14,6 +14,7 @@
 #include "format/frame/disk.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -301,17 +302,24 @@ static u9_err write_logs(u9i_carving *c, const char *out)
     return err == U9_OK ? end_out(c, out) : err;
 }
 
+/* A host built with an earlier version has a shorter one. */
+static bool is_carve_report(size_t size)
+{
+    return size == sizeof(u9_carve_report) || size == offsetof(u9_carve_report, held);
+}
+
 u9_err u9_carve(const char *path, const char *out_path, const u9_carve_options *options, u9_carve_report *report,
                 u9_fault *fault)
 {
     static const u9_carve_options plain = {.size = sizeof plain};
-    u9i_carving c = {.options = options ? options : &plain, .report = report, .fault = fault, .path = path};
+    u9_carve_report own = {.size = report ? report->size : 0};
+    u9i_carving c = {.options = options ? options : &plain, .report = &own, .fault = fault, .path = path};
     if (path == NULL || path[0] == 0 || out_path == NULL || out_path[0] == 0 || report == NULL ||
-        report->size != sizeof *report || c.options->size != sizeof plain)
+        !is_carve_report(report->size) || c.options->size != sizeof plain)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = path), "a path is empty, or a size is none that this version knows");
-    *report = (u9_carve_report){.size = sizeof *report};
     u9_err err = u9i_env_of(c.options->io, &c.path, &c.env, fault);
     if (err == U9_OK) err = u9i_env_beside(c.env, &out_path, fault);
+    memcpy(report, &own, own.size);
     if (err != U9_OK) return err;
     err = u9i_carve_open(&c);
     if (err == U9_OK) err = u9i_carve_scan(&c);
@@ -319,5 +327,6 @@ u9_err u9_carve(const char *path, const char *out_path, const u9_carve_options *
     if (err == U9_OK) err = u9i_carve_join(&c);
     if (err == U9_OK) err = write_logs(&c, out_path);
     u9i_carve_release(&c);
+    memcpy(report, &own, own.size);
     return err;
 }

@@ -149,6 +149,23 @@ static void mark_held(holding *h)
     }
 }
 
+static bool is_copy(const u9i_fragment *f, const u9i_fragment *g)
+{
+    return f->offset == g->offset && memcmp(f->sha, g->sha, sizeof f->sha) == 0;
+}
+
+/* Frames in order of which no copy counts. */
+static uint64_t count_held(const u9i_kin *k)
+{
+    uint64_t n = 0;
+    bool counts = false;
+    for (const u9i_fragment *f = k->frames, *end = f + k->count; f < end; f++) {
+        counts = f->counts || (counts && is_copy(f, f - 1));
+        n += !counts && (f + 1 == end || !is_copy(f, f + 1));
+    }
+    return n;
+}
+
 /* Held frames go, but for those that lead, chain by chain, to one that is not held, or that are named. */
 static void drop_held(const u9i_carving *c, u9i_kin *k)
 {
@@ -162,6 +179,7 @@ static void drop_held(const u9i_carving *c, u9i_kin *k)
         for (; before && before < f && before->offset == f->previous && memcmp(before->sha, f->chain, sizeof f->chain) == 0; before++)
             before->counts = true;
     }
+    if (k->proven && !k->aside) c->report->held += count_held(k);
     for (size_t i = 0; i < k->count; i++)
         if (k->frames[i].counts) k->frames[kept++] = k->frames[i];
     k->count = kept;

@@ -45,6 +45,7 @@ typedef struct u9_carve_report {
     uint64_t segments, frames, rejoined;
     uint64_t broken;   /* places where a header of one of these logs stands, and no frame could be put together, of bytes that could be read */
     int gave_up;       /* not 0: there was more to be hashed, or more lines of one segment, than a log can give cause for: there may be more */
+    uint64_t held;     /* whole frames, signed as of one of these logs, that were left out, as they may be a record's bytes (U-9) */
 } u9_carve_report;
 
 /*
@@ -56,7 +57,8 @@ typedef struct u9_carve_report {
  * segment names, else the longest. Nothing of what is read is changed. A frame is taken where it is whole, or where what
  * stands beside it proves it (as it stands: u9_repair mends it); one that stands in two pieces, as in an image of a
  * fragmented disk, is put together if the frame behind it has its hash. What may be a record's bytes is left out: frames
- * behind a header whose own could not be put together, as far as that reached, unless others prove them (U-9).
+ * behind a header whose own could not be put together, as far as that reached, unless others prove them (U-9);
+ * report->held counts them.
  * OUT must not be there, but for what an earlier call left that was broken off, which is completed.
  * Memory: about 300 bytes for each frame and each disk header, and 40 MiB. Errors: U9_ARG (out_path is in the way, a
  * size is wrong), U9_ABSENT (no segment is there; OUT is not made), U9_IO, U9_NOMEM, U9_STATE (on_progress asked to stop).

@@ -72,7 +72,7 @@ def test_logs_are_carved_out_of_an_image(ten, tmp_path):
     image, found, progress = tmp_path / "image", [], []
     image.write_bytes(b"garbage" * 1000 + (ten / "0000000000000001.u9").read_bytes() + b"more" * 1000)
     report = u9.carve(image, tmp_path / "out", on_carved=found.append, on_progress=lambda *at: progress.append(at))
-    assert (report.files, report.bytes, report.logs, report.unread, report.gave_up) == (1, image.stat().st_size, 1, 0, False)
+    assert (report.files, report.bytes, report.logs, report.unread, report.gave_up, report.held) == (1, image.stat().st_size, 1, 0, False, 0)
     log = found[0]
     assert log.proven and (log.records, log.verdict, log.lost) == (10, "clean", 0) and log.frames == report.frames
     assert values(log.path) == list(range(10)) and all(done <= of for done, of in progress)

@@ -179,6 +179,7 @@ class CarveReport(NamedTuple):
     rejoined: int
     broken: int  # places where a header of one of these logs stands, and no frame could be put together
     gave_up: bool  # there may be more frames
+    held: int  # whole frames of one of these logs that are left out, as they may be a record's bytes
 
 
 class RepairStep(NamedTuple):

@@ -228,6 +228,15 @@ carves() {
     ends 8 'no frame of a log' 'in noise there is none' "$fsck" --carve none noise
     claim 'and nothing is made' test ! -e none
     ends 0 '"type":"carved".*"proven":true' 'as JSON, too' "$fsck" --json --carve json image
+    head -c 2000000 /dev/zero | tr '\0' x >big
+    "$u9" append --whole large big
+    mkdir extents
+    head -c 1000000 "$(segment large 1)" >extents/1
+    tail -c +65537 "$(segment whole 1)" >>extents/1
+    head -c 65536 "$(segment whole 1)" >extents/2
+    ends 4 'of 1 more there is a header, and not the rest; 1 whole frame is left out, as it may be' \
+        'what may be a record is counted' "$fsck" --carve apart extents
+    ends 4 '"held":"1"' 'as JSON, too' "$fsck" --json --carve apart.json extents
 }
 
 make_logs

@@ -381,6 +381,7 @@ START_TEST(what_stands_inside_a_broken_frame_is_of_no_log)
                 size_t got = expect_never(&t, "evil", what);
                 unsigned want = last ? 8 : 14;
                 ck_assert_msg(got == want || (way < 5 && got == want + 1), "%s: %zu records", what, got);
+                ck_assert_msg(r.held == (way >= 5 && kind == 2 ? 3 : 0), "%s: %u held", what, (unsigned)r.held);
                 if (way < 5 && !last) ck_assert_msg(r.segments == 1, "%s: %u segments", what, (unsigned)r.segments);
                 if (way >= 5 || (last && way == 0)) continue;
                 u9_report report = {.size = sizeof report};
@@ -750,11 +751,13 @@ END_TEST
 
 /*
  * [U-9] The end of a file stands in the midst of another log's, whose frames go on behind it: as a fragment of its own or
- * in a record there, which nothing here tells. The next segment names the last frame: then it is what was written.
+ * in a record there, which nothing here tells. The next segment names the last frame: then it is what was written. So it is
+ * if the file is there once more. What does not count is counted.
  */
 START_TEST(an_end_that_stands_in_another_log_counts_if_the_next_segment_names_it)
 {
-    for (unsigned named = 0; named < 2; named++) {
+    for (unsigned way = 0; way < 3; way++) {
+        bool named = way == 1, again = way == 2;
         image i = {0};
         told t;
         forged_segment one = forge_begin(1, 3, NULL, U9I_TAIL_NONE), other = forge_begin(1, 9, NULL, U9I_TAIL_NONE);
@@ -772,16 +775,18 @@ START_TEST(an_end_that_stands_in_another_log_counts_if_the_next_segment_names_it
         ck_assert_uint_eq(one.size, 2 * U9I_BLOCK);
         ck_assert_uint_gt(other.size, 5 * U9I_BLOCK);
         memcpy(other.bytes + 2 * U9I_BLOCK, one.bytes + U9I_BLOCK, U9I_BLOCK);
-        add(&i, one.bytes, U9I_BLOCK);
+        add(&i, one.bytes, again ? one.size : U9I_BLOCK);
         add_garbage(&i, U9I_BLOCK);
         if (named) add(&i, two.bytes, two.size);
         add_garbage(&i, U9I_BLOCK);
         add(&i, other.bytes, other.size);
         save_image(&i, at("image"));
         remove_log(at("out"));
-        (void)carve(at("image"), &t);
+        u9_carve_report r = carve(at("image"), &t);
         ck_assert_uint_eq(t.logs, 2);
-        size_t in_logs = expect_never(&t, named ? "none" : "last", "nobody names it"), in_one = named ? 12 + 12 + 5 : 12;
+        ck_assert_uint_eq(r.held, named || again ? 0 : 3);
+        size_t in_logs = expect_never(&t, named || again ? "none" : "last", "nobody names it");
+        size_t in_one = named ? 12 + 12 + 5 : again ? 12 + 12 : 12;
         ck_assert_uint_gt(in_logs, in_one + 40 * 20);
         ck_assert_uint_eq((in_logs - in_one) % 40, 0);
         forge_save(&one, at("log"));
@@ -837,6 +842,14 @@ START_TEST(nothing_is_made_of_nothing_and_nothing_is_overwritten)
     write_file(at("out/mine"), "x", 1);
     ck_assert_int_eq(u9_carve(at("log"), at("out"), &o, &r, &fault), U9_ARG);
     ck_assert(exists(at("out/mine")));
+    r.size = offsetof(u9_carve_report, held);
+    r.held = 77;
+    ck_assert_int_eq(u9_carve(at("log"), at("other"), &o, &r, &fault), U9_OK); /* a program that was built earlier */
+    ck_assert_uint_eq(r.segments, 3);
+    ck_assert_uint_eq(r.size, offsetof(u9_carve_report, held));
+    ck_assert_uint_eq(r.held, 77);
+    r.size--;
+    ck_assert_int_eq(u9_carve(at("log"), at("another"), &o, &r, &fault), U9_ARG);
 }
 END_TEST
 
