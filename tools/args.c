@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 int tool_number_parse(const char *text, uint64_t *out)
@@ -44,6 +45,7 @@ int tool_size_parse(const char *text, uint64_t *out)
     char digits[32];
     size_t size = strlen(text);
     unsigned shift = 0;
+    if (size > 3 && strcasecmp(text + size - 2, "iB") == 0 && isalpha((unsigned char)text[size - 3])) size -= 2;
     const char *unit = size > 1 ? strchr(units, toupper((unsigned char)text[size - 1])) : NULL;
     if (unit) shift = 10 * ((unsigned)(unit - units) + 1), size--;
     if (size >= sizeof digits) return 0;

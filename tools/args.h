@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* A size: digits, then nothing or one of K M G T (powers of 1024). 0: not a size. */
+/* A size: digits, then nothing or one of K M G T (powers of 1024), also as KiB. 0: not a size. */
 int tool_size_parse(const char *text, uint64_t *out);
 
 /* The argument of --segment-size, bytes, and of --sync; anything else is a usage error that says why. */

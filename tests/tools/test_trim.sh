@@ -129,6 +129,7 @@ refusals() {
     ends 2 'what is to go\? --keep, --older, --before or --accept' 'nothing is dropped unasked' "$u9" trim log
     ends 2 '--keep and --older: one of them at a time' 'by one thing at a time' "$u9" trim log --keep 1G --older 1d
     ends 2 '--keep 1X: not a size' 'a size is a size' "$u9" trim log --keep 1X
+    ends 0 '' 'and may be written as it is elsewhere' "$u9" trim log --dry-run --keep 1gib
     ends 2 '--older soon: not a time like' 'a time is a time' "$u9" trim log --older soon
     make log7
     ends 0 'would drop [1-9]' 'in all the ways in which --since takes it' "$u9" trim log7 --older tomorrow --dry-run

@@ -62,6 +62,9 @@ words() {
 1|get log ''|: '': not a key of kind muid
 1|value encode ''|: '': No such file
 2|append --segment-size '' new in|--segment-size '': not a size of at least 64K and below 4T
+2|append --segment-size 4TiB new in|--segment-size 4TiB: not a size of at least 64K and below 4T
+2|append --segment-size 64iB new in|--segment-size 64iB: not a size of at least 64K and below 4T
+2|append --segment-size KiB new in|--segment-size KiB: not a size of at least 64K and below 4T
 2|append --segment-size 4T new in|--segment-size 4T: not a size of at least 64K and below 4T
 2|append --segment-size 99999999999T new in|not a size of at least 64K and below 4T
 2|append --generator 2048 --key uid8 new in|not a number from 0 to 2047
