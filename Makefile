@@ -123,9 +123,14 @@ room_fuzz = -std=gnu11 -D_GNU_SOURCE -Wno-missing-prototypes $(if $(findstring f
 large_files = $(call once,large_files,$(if $(shell $(CC) $(CPPFLAGS) $(CFLAGS) -dM -E -x c /dev/null | grep -w __LP64__),,\
               -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64))
 
-compile = $(CC) $(warnings) $(room_$(firstword $(subst /, ,$<))) $(large_files) -I. -Iinclude $(CPPFLAGS) $(CFLAGS) $(SANITIZE) \
+# Tests are many, and compile in half the time so; what they test is as it always is.
+optimized = $(if $(filter tests/%,$<),$(CFLAGS:-O2=-O1),$(CFLAGS))
+compile = $(CC) $(warnings) $(room_$(firstword $(subst /, ,$<))) $(large_files) -I. -Iinclude $(CPPFLAGS) $(optimized) $(SANITIZE) \
           -pthread -fPIC -fno-semantic-interposition -fvisibility=hidden -MMD -MP
 link = $(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -pthread
+
+# What installs first, and then has the rest made, has it made by all processors, unless it was said by how many.
+parallel = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # One short line for each command; V=1 shows the command instead.
 say = $(if $(filter 1,$(V)),,@echo "  $(1) $@";)
@@ -340,8 +345,8 @@ setup: ## installs the packages needed to build and test (Debian, Ubuntu)
 .PHONY: demo run-demo
 demo: ## builds, then shows it all on real data of this machine: append, get, damage, salvage
 	@scripts/setup build
-	@$(MAKE) all
-	@$(MAKE) run-demo
+	@$(MAKE) $(parallel) all
+	@$(MAKE) $(parallel) run-demo
 
 run-demo: $(tools)
 	@scripts/demo $(BUILD) $(BUILD)/demo
@@ -349,10 +354,10 @@ run-demo: $(tools)
 .PHONY: test check-quick
 test: ## sets up, builds, runs all tests and the checks of the tree
 	@scripts/setup test
-	@$(MAKE) run-tests
+	@$(MAKE) $(parallel) run-tests
 
 check-quick: ## the inner loop, seconds: builds, then all tests but the long ones, on posix alone
-	@$(MAKE) TEST_IO=posix leave_out='$(long)' side_programs= run-tests
+	@$(MAKE) $(parallel) TEST_IO=posix leave_out='$(long)' side_programs= run-tests
 
 # -g1: names and lines, which is what a sanitizer tells; -g takes the compiler 7% longer.
 asan_flags = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -369,18 +374,18 @@ thread_suites = idgen_race env queue executor sim segment settled reference log 
 .PHONY: test-asan
 test-asan: ## runs the tests under the address and undefined-behaviour sanitizers
 	@scripts/setup test
-	@$(MAKE) $(asan) leave_out='$(checks_of_text)' run-tests
+	@$(MAKE) $(parallel) $(asan) leave_out='$(checks_of_text)' run-tests
 
 .PHONY: test-tsan
 test-tsan: ## runs the tests that have threads in them under the thread sanitizer
 	@scripts/setup test
-	@$(MAKE) $(tsan) TEST_SUITE='$(thread_suites)' side_programs= run-tests
+	@$(MAKE) $(parallel) $(tsan) TEST_SUITE='$(thread_suites)' side_programs= run-tests
 
 .PHONY: coverage
 coverage: ## runs the tests in a build that counts: the share of format/ and engine/ that has run, by room, against the bounds in tests/UNCOVERED
 	@scripts/setup test
-	@$(MAKE) $(coverage) begin-coverage
-	@failed=0; $(MAKE) $(coverage) leave_out='zk $(checks_of_text)' run-tests || failed=1; \
+	@$(MAKE) $(parallel) $(coverage) begin-coverage
+	@failed=0; $(MAKE) $(parallel) $(coverage) leave_out='zk $(checks_of_text)' run-tests || failed=1; \
 	scripts/coverage build/coverage || failed=1; exit $$failed
 
 # All counters exist, are zero, and may be written by tests that run as another user.
@@ -394,7 +399,7 @@ begin-coverage: $(BUILD)/u9tests $(tools)
 .PHONY: mutants run-mutants
 mutants: ## minutes: puts each bug of tests/mutants.list into a copy of the sources, or MUTANT=ids; the tests must find it
 	@scripts/setup test
-	@$(MAKE) run-mutants
+	@$(MAKE) $(parallel) run-mutants
 
 run-mutants: $(BUILD)/u9tests $(tools)
 	@scripts/mutants $(if $(filter --check,$(MUTANT)),,$(BUILD)) $(MUTANT)
@@ -402,8 +407,8 @@ run-mutants: $(BUILD)/u9tests $(tools)
 .PHONY: test-long
 test-long: ## what takes minutes, and 12 GiB of disk: all that suites draw; a record of 5 GiB through all tools; the index of 100 million
 	@scripts/setup test
-	@$(MAKE) all
-	@U9_LONG=1 $(MAKE) slower=10 TEST_IO=posix TEST_SUITE='$(drawing)' run-tests
+	@$(MAKE) $(parallel) all
+	@U9_LONG=1 $(MAKE) $(parallel) slower=10 TEST_IO=posix TEST_SUITE='$(drawing)' run-tests
 	@mkdir -p $(BUILD)/tmp/long
 	@tests/tools/long_large.sh $(BUILD) $(BUILD)/tmp/long
 	@tests/tools/long_index.sh $(BUILD) $(BUILD)/tmp/long
@@ -417,7 +422,7 @@ sim_jobs = $(shell seq 0 $$(($$(nproc) - 1)))
 .PHONY: sim sim-long run-sim run-sim-long
 sim: ## plays CASES (5000) scripts from SEED (1) on above the simulated disk, or SCRIPT='steps', with the oracle
 	@scripts/setup test
-	@$(MAKE) run-sim
+	@$(MAKE) $(parallel) run-sim
 
 run-sim: $(BUILD)/u9tests
 	@mkdir -p $(BUILD)/tmp
@@ -425,7 +430,7 @@ run-sim: $(BUILD)/u9tests
 
 sim-long: ## minutes: a million sessions above the simulated disk, from SEED on; every torn state of the short scripts
 	@scripts/setup test
-	@$(MAKE) run-sim-long
+	@$(MAKE) $(parallel) run-sim-long
 
 run-sim-long: $(BUILD)/u9tests
 	@mkdir -p $(BUILD)/tmp
@@ -442,7 +447,7 @@ POWER ?= 200
 .PHONY: kill-long run-kill-long
 kill-long: ## an hour: KILLS (2000) kills of every verb that writes, POWER (200) power cuts
 	@scripts/setup test
-	@$(MAKE) run-kill-long
+	@$(MAKE) $(parallel) run-kill-long
 
 run-kill-long: $(tools)
 	@mkdir -p $(BUILD)/tmp; failed=0; for io in posix uring; do \
@@ -455,7 +460,7 @@ run-kill-long: $(tools)
 .PHONY: test-zk
 test-zk: ## runs the tests of libu9-zk against a ZooKeeper server of their own, on loopback
 	@scripts/setup test
-	@$(MAKE) TEST_SUITE=zk run-tests
+	@$(MAKE) $(parallel) TEST_SUITE=zk run-tests
 
 # Suites of the engine that are run above RADOS, too: what is about logs as they are written and read, without a file
 # system's own names and attributes; tests that ask for the simulated disk end where they do. Those that take longer: with
@@ -473,7 +478,7 @@ rados_tests = mkdir -p $(BUILD)/tmp/rados && $(rados_env) $(BUILD)/u9radostests 
 test-rados: ## runs the tests of libu9-rados against a Ceph cluster of their own, on loopback; U9_LONG=1: all, an hour; U9_RADOS_ROUNDS=n
 	@[ '$(RADOS)' = 0 ] || scripts/setup rados || true
 	@scripts/setup test
-	@$(MAKE) run-test-rados
+	@$(MAKE) $(parallel) run-test-rados
 
 run-test-rados: $(BUILD)/rados_model $(if $(rados),$(BUILD)/u9radostests $(BUILD)/u9tests $(tools) $(rados_libs))
 	@$(BUILD)/rados_model
@@ -485,7 +490,7 @@ run-test-rados: $(BUILD)/rados_model $(if $(rados),$(BUILD)/u9radostests $(BUILD
 test-s3: ## runs the tests of libu9-s3 on a server of their own, and on a Ceph object gateway on loopback; U9_S3_RADOSGW=0: without that
 	@[ '$(S3)' = 0 ] || scripts/setup s3 || true
 	@scripts/setup test
-	@$(MAKE) run-test-s3
+	@$(MAKE) $(parallel) run-test-s3
 
 run-test-s3: $(if $(s3),$(BUILD)/u9s3reads $(tools) $(s3_libs) $(examples))
 	$(if $(s3),,@echo 's3: SKIPPED: libcurl4-openssl-dev is not installed (or S3=0)')
@@ -499,7 +504,7 @@ test-mpi: ## runs the example of MPI on logs that are here, in S3 and in a Ceph 
 	@[ '$(S3)' = 0 ] || scripts/setup s3 || true
 	@[ '$(RADOS)' = 0 ] || scripts/setup rados || true
 	@scripts/setup test
-	@$(MAKE) run-test-mpi
+	@$(MAKE) $(parallel) run-test-mpi
 
 run-test-mpi: $(tools) $(s3_libs) $(rados_libs) $(examples)
 	@mkdir -p $(BUILD)/tmp/mpi
@@ -612,7 +617,7 @@ python_is_here = $(if $(python_headers),,@echo 'python: SKIPPED: python3-dev is 
 .PHONY: python run-python test-python run-test-python install-python
 python: ## builds the Python package u9 into build/release/python
 	@[ '$(PYTHON)' = 0 ] || scripts/setup python || true
-	@$(MAKE) run-python
+	@$(MAKE) $(parallel) run-python
 
 run-python: $(if $(filter run-python run-test-python install-python,$(MAKECMDGOALS)),$(if $(python_headers),$(python_built)))
 	$(python_is_here)
@@ -631,7 +636,7 @@ python_env = env $(test_env) PYTHONPATH=$(abspath $(BUILD))/python-root/lib/pyth
 test-python: ## installs the Python package below build/release and runs its tests; PYTEST_ARGS='-k damage'
 	@[ '$(PYTHON)' = 0 ] || scripts/setup python || true
 	@scripts/setup build
-	@$(MAKE) run-test-python
+	@$(MAKE) $(parallel) run-test-python
 
 run-test-python: run-python $(tools)
 ifneq ($(filter run-test-python,$(MAKECMDGOALS)),)
@@ -654,7 +659,7 @@ install-python: run-python ## installs the Python package below DESTDIR into PYT
 .PHONY: fuzz run-fuzz
 fuzz: ## runs each fuzz target for FUZZ_SECONDS (30), as many at once as there are processors
 	@scripts/setup test
-	@$(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) BUILD=build/fuzz CC=clang CFLAGS='-O1 -g1' \
+	@$(MAKE) $(parallel) BUILD=build/fuzz CC=clang CFLAGS='-O1 -g1' \
 	    SANITIZE='-fsanitize=fuzzer-no-link $(asan_flags)' run-fuzz
 
 # Most of what a fuzzer of files does is hashing, and trying what may have stood in a damaged frame, a million times a
@@ -698,7 +703,7 @@ bench: $(BUILD)/u9bench ## builds u9bench and runs it with BENCH_ARGS (append co
 .PHONY: bench-python
 bench-python: ## records in Python, beside rows of its sqlite3 module, in one run; BENCH_ARGS='-n 300000 -r 9'
 	@scripts/setup python
-	@$(MAKE) run-python
+	@$(MAKE) $(parallel) run-python
 	@mkdir -p $(BUILD)/bench
 	@LD_LIBRARY_PATH=$(BUILD) PYTHONPATH=$(BUILD)/python $(PYTHON) bench/python_scan.py $(BENCH_ARGS) $(BUILD)/bench
 
@@ -706,7 +711,7 @@ bench-python: ## records in Python, beside rows of its sqlite3 module, in one ru
 .PHONY: bench-all
 bench-all: ## measures all, beside peers and floors, in 40 minutes at most: a page, JSON, Markdown, a plot
 	@[ '$(PEERS)' = 0 ] || scripts/setup bench || echo 'bench-all: goes on without the peers that are not here' >&2
-	@$(MAKE) $(BUILD)/u9bench
+	@$(MAKE) $(parallel) $(BUILD)/u9bench
 	@mkdir -p $(BUILD)/bench
 	U9BENCH_COMMIT=$$(git describe --always --dirty 2>/dev/null) $(BUILD)/u9bench --minutes 38 -d $(BUILD)/bench \
 	    --html $(BUILD)/bench/u9bench.html --json $(BUILD)/bench/u9bench.json \

@@ -427,7 +427,7 @@ static u9_entry next_entry(size_t size, uint8_t *key, uint8_t *value)
 static void append_batch(u9_log *log, size_t count, size_t size)
 {
     static uint8_t keys[3][100], values[3][LONG + 200];
-    u9_entry entries[3];
+    u9_entry entries[3] = {{.size = 0}};
     u9_place places[3];
     size_t before = appended_count;
     ck_assert_uint_le(count, 3);

@@ -4,6 +4,7 @@
  * [R-11] [R-16] [S-6]
  */
 #include "engine/log/handle.h"
+#include "engine/read/view.h"
 #include "tests/engine/fixture.h"
 #include "tests/engine/scarce.h"
 #include "tests/sim/sim.h"
@@ -544,6 +545,41 @@ START_TEST(frames_of_a_file_that_is_cut_before_they_are_looked_at_are_not_found)
 }
 END_TEST
 
+/* Where the file is cut that an index stands in, its pages may have been zeros: what it leads to does not count. */
+START_TEST(what_an_index_in_a_file_that_is_cut_leads_to_does_not_count)
+{
+    static uint8_t keys[LOOKED_UP][16];
+    static uint64_t sums[LOOKED_UP];
+    u9i_view *view;
+    uint64_t size;
+    guard();
+    fill_log(the_log(), 0);
+    u9_log *log = open_verifying(the_log(), U9_VERIFY_FIRST);
+    note_records(log, keys, sums);
+    ck_assert_int_eq(u9i_view_take(log, false, &view, NULL), U9_OK);
+    ck_assert_int_eq(u9i_view_index(log, view, 0, NULL), U9_OK);
+    u9i_indexed *s = view->segments[0];
+    ck_assert(s->index.source == s->segment);
+    const volatile uint8_t *map = u9i_segment_map(s->segment, &size);
+    ck_assert(map != NULL);
+    for (unsigned cut = 0; cut < 2; cut++) { /* what is asked for stands in front of it, each time */
+        const u9i_open_frame *f;
+        u9i_open_frame *own;
+        u9i_found found;
+        if (cut) cut_file(segment_path(the_log(), 1), size - BLOCK);
+        if (cut) ck_assert_uint_eq(map[size - 1], 0);
+        u9_err err = u9i_index_find(&s->index, &s->frames, &(u9_key){keys[0], 16}, s->limit, &f, &found, &own);
+        ck_assert_int_eq(err, cut ? U9_CORRUPT : U9_OK);
+        ck_assert(!cut || own == NULL);
+        if (cut) continue;
+        u9i_found_free(&found);
+        u9i_open_frame_free(own);
+    }
+    u9i_view_release(view);
+    close_log(log);
+}
+END_TEST
+
 START_TEST(a_child_of_a_process_with_mapped_segments_closes_and_its_parent_reads_on)
 {
     const char *log = the_log();
@@ -879,6 +915,7 @@ Suite *suite_mapped(void)
     tcase_add_test(real, a_file_that_is_cut_under_a_check_is_judged_as_it_is_then);
     tcase_add_test(real, lookups_in_a_file_that_is_cut_find_what_is_left_and_nothing_else);
     tcase_add_test(real, frames_of_a_file_that_is_cut_before_they_are_looked_at_are_not_found);
+    tcase_add_test(real, what_an_index_in_a_file_that_is_cut_leads_to_does_not_count);
     tcase_add_test(real, a_child_of_a_process_with_mapped_segments_closes_and_its_parent_reads_on);
     tcase_add_test(real, the_mapping_for_lookups_shows_the_whole_file);
     tcase_add_test(real, threads_share_mappings_and_what_is_verified);
