@@ -23,8 +23,9 @@ typedef struct carving {
 static void on_carved(void *ctx, const u9_carved *c)
 {
     carving *k = ctx;
+    int hurt = !c->checked || c->verdict >= U9_V_UNKNOWN;
     tool_progress_end(&k->bar);
-    if (!c->checked || c->verdict >= U9_V_UNKNOWN) k->left = LEFT;
+    if (hurt) k->left = LEFT;
     if (k->json) {
         tool_put_object(json_pack("{s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "type", "carved", "path",
                                   tool_json_text(c->path), "proven", c->proven, "segments", tool_json_number(c->segments),
@@ -35,6 +36,7 @@ static void on_carved(void *ctx, const u9_carved *c)
                                   c->checked ? json_string(u9_verdict_name(c->verdict)) : json_null()));
         return;
     }
+    if (k->quiet && !hurt) return;
     printf("%s: %" PRIu64 " frame%s in %" PRIu64 " segment%s", tool_shown(c->path), c->frames, tool_plural(c->frames), c->segments,
            tool_plural(c->segments));
     if (c->rejoined > 0) printf(", %" PRIu64 " of them put together from two pieces", c->rejoined);

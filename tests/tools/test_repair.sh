@@ -228,6 +228,8 @@ carves() {
     ends 8 'no frame of a log' 'in noise there is none' "$fsck" --carve none noise
     claim 'and nothing is made' test ! -e none
     ends 0 '"type":"carved".*"proven":true' 'as JSON, too' "$fsck" --json --carve json image
+    claim 'quietly no word of a log that is whole' same "$("$fsck" -q --carve hushed image 2>&1)" ''
+    claim 'but of one that is not' test "$("$fsck" -q --carve hushed.half half | wc -l)" -eq 1
     head -c 2000000 /dev/zero | tr '\0' x >big
     "$u9" append --whole large big
     mkdir extents
