@@ -60,7 +60,7 @@ typedef struct u9_carve_report {
  * behind a header whose own could not be put together, as far as that reached, unless others prove them (U-9);
  * report->held counts them.
  * OUT must not be there, but for what an earlier call left that was broken off, which is completed.
- * Memory: about 300 bytes for each frame and each disk header, and 40 MiB. Errors: U9_ARG (out_path is in the way, a
+ * Memory: about 300 bytes for each frame, 400 for each disk header, and 40 MiB. Errors: U9_ARG (out_path is in the way, a
  * size is wrong), U9_ABSENT (no segment is there; OUT is not made), U9_IO, U9_NOMEM, U9_STATE (on_progress asked to stop).
  * Thread-safe.
  */
