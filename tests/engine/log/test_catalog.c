@@ -214,6 +214,37 @@ START_TEST(where_no_file_stands_the_segment_is_missing_and_the_rest_is_read) /* 
 }
 END_TEST
 
+/* [R-11] [L-9] What a file has is looked at for the row: a read that fails otherwise than by the disk is no end of it. */
+START_TEST(a_read_that_fails_while_a_row_is_linked_is_told)
+{
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = io_of(at("log")), .on_damage = note_damage};
+    session(at("log"), "both", 5, 1);
+    make_dir(at("other"));
+    sim_copy(segment_path(at("log"), 1), segment_path(at("other"), 1));
+    session(at("log"), "mine", 40, 1);
+    session(at("other"), "copy", 3, 1);
+    sim_copy(segment_path(at("other"), 1), segment_path(at("log"), 9));
+    u9_log *log = open_told(at("log"));
+    unsigned records = shown(log), damages = damages_told, told = 0, fired = sim_fired();
+    ck_assert_uint_eq(damages, 1);
+    close_log(log);
+    unsigned nth = 0;
+    for (bool fails = true; fails;) {
+        sim_fail(SIM_READ, ++nth, ESTALE, false);
+        u9_err err = u9_log_open(at("log"), &o, &log, &fault);
+        sim_mend();
+        fails = sim_fired() > fired;
+        fired = sim_fired();
+        ck_assert_msg(err == U9_OK || (fails && err == U9_IO && fault.sys == ESTALE), "read %u: %s", nth, u9_err_name(err));
+        told += err != U9_OK;
+        if (err != U9_OK) continue;
+        ck_assert_msg(shown(log) == records && damages_told == damages, "read %u hides something", nth);
+        close_log(log);
+    }
+    ck_assert_uint_gt(told, 6);
+}
+END_TEST
+
 START_TEST(where_no_file_stands_there_is_no_mark) /* [M-1] */
 {
     u9i_dir *dir;
@@ -417,6 +448,7 @@ Suite *suite_catalog(void)
     tcase_add_test(tc, a_name_that_is_gone_since_it_was_listed_is_none);
     tcase_add_loop_test(tc, where_no_file_stands_the_segment_is_missing_and_the_rest_is_read, 0, NO_FILES);
     tcase_add_loop_test(tc, where_no_file_stands_there_is_no_mark, 0, NO_FILES);
+    tcase_add_test(tc, a_read_that_fails_while_a_row_is_linked_is_told);
     tcase_add_loop_test(tc, a_single_file_that_is_no_more_is_told_so, 0, NO_FILES);
     tcase_add_test(tc, of_many_copies_of_secrets_for_one_number_the_highest_segments_is_taken);
     tcase_add_test(tc, beside_files_that_are_no_segments_no_log_is_made);
