@@ -565,11 +565,21 @@ END_TEST
 /* The mark would be written anew, and nothing would tell any more of what it had seen. */
 START_TEST(what_passed_the_mark_otherwise_is_not_appended_to) /* [M-4] */
 {
-    for (unsigned rolled = 0; rolled < 2; rolled++) {
+    static char text[1500];
+    memset(text, 'x', sizeof text - 1);
+    for (unsigned way = 0; way < 3; way++) {
+        bool rolled = way == 1, sealed = way == 2;
+        u9_options o = small_options();
         session(at("log"), "r", 5, 2);
         copy_log(at("log"), at("copy"));
         session(at("log"), "one way ", 7, 2);
         session(at("copy"), "the other ", 9, 2);
+        if (sealed) { /* what comes behind it is not here */
+            u9_log *w = open_writer(at("copy"), &o);
+            for (unsigned n = 0; n < 60; n++) append_text(w, text);
+            close_log(w);
+            ck_assert_uint_eq(segments_in(at("copy")), 2);
+        }
         if (rolled) { /* the mark is not of the segment that a writer would go on in */
             extend_file(segment_path(at("copy"), 1), 1 << 20);
             session(at("copy"), "further on ", 3, 2);
@@ -578,10 +588,10 @@ START_TEST(what_passed_the_mark_otherwise_is_not_appended_to) /* [M-4] */
         copy_one(at("copy"), at("log"), "0000000000000001.u9");
         for (unsigned again = 0; again < 2; again++) {
             seen *s = look(at("log"));
-            ck_assert_uint_eq(s->count, rolled ? 17 : 14);
+            if (sealed) ck_assert_uint_gt(s->count, 14);
+            else ck_assert_uint_eq(s->count, rolled ? 17 : 14);
             ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_FORK), 1);
             forget(s);
-            u9_options o = small_options();
             u9_log *w;
             ck_assert_int_eq(u9_log_open(at("log"), &o, &w, NULL), U9_CORRUPT);
         }
