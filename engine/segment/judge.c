@@ -269,7 +269,7 @@ static void meet_mark(u9i_judge *j, u9i_round *round, const u9i_frame *f, bool g
                                           .begin = mark->offset, .end = mark->offset,
                                           .lost = U9_NOWHERE});
     round->sites[round->count - 1].ordinal = mark->ordinal;
-    round->sites[round->count - 1].owner = f->offset;
+    if (f->offset < mark->offset) round->sites[round->count - 1].owner = f->offset; /* else it is as a gap behind the last one */
 }
 
 /* A frame that was put together again. [Y-6] */

@@ -271,6 +271,29 @@ START_TEST(so_they_are_of_logs_that_a_writer_made)
 }
 END_TEST
 
+/* [P-1] [M-4] Of a copy that went on otherwise the mark is here, which lies within a frame, at its end or between two. */
+START_TEST(so_they_are_of_a_log_that_does_not_meet_its_mark)
+{
+    size_t size;
+    draw_from(5);
+    for (unsigned n = 1; n < 9; n++) {
+        session(at("log"), "r", 3, 3);
+        copy_log(at("log"), at("other"));
+        session(at("other"), "other ", 2 * n, n);
+        session(at("log"), "this ", 20, 1);
+        uint8_t *mark = read_file(at("other/.mark"), &size);
+        write_file(at("log/.mark"), mark, size);
+        free(mark);
+        seen *s = look(at("log"));
+        ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_FORK), 1);
+        forget(s);
+        ck_assert(expect_unions(at("log"), 6));
+        remove_log(at("log"));
+        remove_log(at("other"));
+    }
+}
+END_TEST
+
 /* [P-4] Logs of earlier versions, with all that was done to them. */
 START_TEST(so_they_are_of_the_golden_logs)
 {
@@ -790,6 +813,7 @@ Suite *suite_split(void)
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, whatever_the_log_damage_and_cuts_the_ranges_are_the_whole_scan);
     tcase_add_test(tc, so_they_are_of_logs_that_a_writer_made);
+    tcase_add_test(tc, so_they_are_of_a_log_that_does_not_meet_its_mark);
     tcase_add_test(tc, plain_seed_files_are_split_like_segments);
     suite_add_tcase(suite, tc);
     tc = tcase_create("plan");
