@@ -20,33 +20,34 @@ typedef struct search {
     char *relied; /* fills the name of the segment that the end is in; "" if there is none */
 } search;
 
-/* Makes sure of a file by what is known of the segment of this name: it need not be read again what that has promised. */
-static int make_sure(u9i_source *source, const char *name, u9i_file *file)
+/* What is known of the segment of this name; NULL: nothing. */
+static const u9i_facts *find_facts(const u9i_catalog *c, const char *name)
 {
-    u9i_catalog *c;
-    const u9i_facts *facts = NULL;
-    if (u9i_source_catalog(source, &c, NULL) != U9_OK) return u9i_make_sure(NULL, file, &source->windows);
-    for (size_t i = 0; i < c->count; i++)
-        if (strcmp(u9i_catalog_facts(c, i)->name, name) == 0) facts = u9i_catalog_facts(c, i);
-    int err = u9i_make_sure(facts, file, &source->windows);
-    u9i_catalog_unref(c);
-    return err;
+    for (size_t i = 0; c && i < c->count; i++)
+        if (strcmp(u9i_catalog_facts(c, i)->name, name) == 0) return u9i_catalog_facts(c, i);
+    return NULL;
 }
 
 /*
- * Waits until nothing is under way on a segment, syncs it and drops what is cached of it behind its last promise: what
- * is read next is what a power cut would leave. What was judged of it before is dropped as well.
+ * Waits until nothing is under way on a segment, syncs it and drops what is cached of it behind its last promise, which
+ * need not be read again [R-14]: what is read next is what a power cut would leave. What was judged of it before is
+ * dropped as well. The log is looked at before: by the file's lock this session would pass for another at work [R-10].
  */
 static u9_err settle(u9i_source *source, const char *name, u9_fault *fault)
 {
     u9i_file *file;
+    u9i_catalog *c = NULL;
+    if (u9i_source_catalog(source, &c, NULL) != U9_OK) c = NULL;
     int sys = u9i_file_open(source->dir, name, U9I_OPEN_WRITE, &file);
-    if (sys != 0)
+    if (sys != 0) {
+        u9i_catalog_unref(c);
         return u9i_fault(fault, U9_IO, U9I_AT(.path = source->path, .sys = -sys),
                          "cannot open segment %s for writing", name);
+    }
     sys = u9i_wait_landed(file); /* nothing comes after: the directory is locked [W-3] */
-    if (sys == 0) sys = make_sure(source, name, file);
+    if (sys == 0) sys = u9i_make_sure(find_facts(c, name), file, &source->windows);
     u9i_file_close(file);
+    u9i_catalog_unref(c);
     if (sys == 0) return U9_OK;
     if (sys == -EWOULDBLOCK)
         return u9i_fault(fault, U9_LOCKED, U9I_AT(.path = source->path, .rule = "W-1"),

@@ -456,6 +456,25 @@ START_TEST(a_damaged_magic_and_a_damaged_first_frame_leave_the_rest)
 }
 END_TEST
 
+/* {F28} [H-4] [M-6] The only segment has lost its secret, no frame is valid, no mark is there: no creation that was cut short. */
+START_TEST(a_log_without_its_secret_is_not_begun_anew)
+{
+    const char *path = segment_path(at("log"), 1);
+    u9_options o = writer_options();
+    u9_fault fault;
+    u9_log *w;
+    session(at("log"), "r", 3, 1);
+    remove_log(at("log/.mark"));
+    cut_file(path, 8192);
+    for (unsigned at = 0; at < 2; at++) flip_bit(path, 8 + at, 1), flip_bit(path, 200 + 4000 * at, 1);
+    for (unsigned again = 0; again < 2; again++) {
+        ck_assert_int_eq(u9_log_open(at("log"), &o, &w, &fault), U9_CORRUPT);
+        ck_assert_str_eq(fault.rule, "H-4");
+        ck_assert(!exists(segment_path(at("log"), 2)));
+    }
+}
+END_TEST
+
 /* [H-4] A later version is refused by readers and writers, and nothing is written. */
 START_TEST(a_segment_of_a_later_version_is_refused)
 {
@@ -707,6 +726,7 @@ Suite *suite_damage(void)
     tcase_add_test(tc, a_destroyed_header_is_made_good_by_the_spare_secrets);
     tcase_add_test(tc, a_spare_secret_is_found_in_a_damaged_u9end);
     tcase_add_test(tc, a_damaged_magic_and_a_damaged_first_frame_leave_the_rest);
+    tcase_add_test(tc, a_log_without_its_secret_is_not_begun_anew);
     tcase_add_test(tc, a_segment_of_a_later_version_is_refused);
     tcase_add_test(tc, a_gap_is_told_with_the_first_clause_that_fails);
     tcase_add_test(tc, bytes_that_should_be_zero_are_told_and_lose_nothing);
