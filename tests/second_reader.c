@@ -532,6 +532,12 @@ static int others_spare(second_log *g, second_file *s, int how)
            (how != BY_FRAMES || has_frames_of(g, s, m->f[5].at, m->f[4].at)) && fits(s, m->f[5].at, m->f[4].at);
 }
 
+/* The header's secret is this file's: its boundary stands at 32, or a frame of it is here. */
+static int is_its_own(second_log *g, const second_file *s)
+{
+    return (s->n >= 48 && same(s->boundary, s->d + 32)) || has_frames_of(g, s, s->secret, s->boundary);
+}
+
 static int frame_magic(const second_file *s)
 {
     for (uint64_t p = 32; p + 64 <= s->n; p += 16)
@@ -571,8 +577,8 @@ static void prepare_by_others(second_log *g)
             memcpy(s->secret, s->d + 8, 16);
             s->spared = others_spare(g, s, BY_BOUNDARY) || others_spare(g, s, BY_FRAMES);
             if (!s->spared && !own_spare(g, s)) {
-                s->spared = others_spare(g, s, BY_NAME);
-                if (!s->spared) hash16(s->secret, 16, s->boundary);
+                hash16(s->secret, 16, s->boundary);
+                s->spared = !is_its_own(g, s) && others_spare(g, s, BY_NAME);
             }
             if (!s->spared) continue;
             s->n_frames = 0;

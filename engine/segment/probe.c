@@ -366,11 +366,12 @@ static u9_err secret_from_others(const u9i_facts *f, u9i_window *window, const u
 static u9_err find_spare(u9i_facts *f, u9i_window *window, const u9i_spare *spares, size_t count)
 {
     u9i_secret secret;
-    bool found = false, own = false;
+    bool found = false, own = false, fits = false;
     u9_err err = secret_from_others(f, window, spares, count, true, &secret, &found);
     if (err == U9_OK && !found) err = secret_from_end(f, window, &secret, &own);
     if (err == U9_OK && !found && !own) err = secret_from_flips(f, window, &secret, &own);
-    if (err == U9_OK && !found && !own) err = secret_from_others(f, window, spares, count, false, &secret, &found);
+    if (err == U9_OK && !found && !own) err = is_proven(f, window, &f->secret, &fits); /* the header's */
+    if (err == U9_OK && !found && !own && !fits) err = secret_from_others(f, window, spares, count, false, &secret, &found);
     f->spared = found;
     if (err != U9_OK) return err;
     found |= own;

@@ -601,6 +601,30 @@ START_TEST(what_passed_the_mark_otherwise_is_not_appended_to) /* [M-4] */
 }
 END_TEST
 
+/* [H-5] What it says of a segment's secret replaces none by which frames stand in the file, or of which the boundary does. */
+START_TEST(the_mark_of_another_log_hides_no_frames)
+{
+    for (unsigned way = 0; way < 3; way++) {
+        forged_segment other = rewrite("other", 5), f = forge_begin(1, 77, NULL, U9I_TAIL_NONE);
+        forge_pad(&f);
+        forge_records(&f, "r", 3);
+        forge_promise(&f);
+        if (way == 1) memset(f.bytes + 32, 0, 300);
+        else f.bytes[150] ^= 1;
+        if (way == 2) memset(f.bytes + 4096 + 64, 0xee, 100); /* nothing is left but the boundary */
+        forge_save(&f, at("log"));
+        forge_mark(at("log"), &other);
+        seen *s = look(at("log"));
+        ck_assert_uint_eq(s->count, way == 2 ? 0 : 3);
+        ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, U9_R_HEADER), 0);
+        forget(s);
+        forge_free(&other);
+        forge_free(&f);
+        remove_log(at("log"));
+    }
+}
+END_TEST
+
 START_TEST(a_gap_over_the_mark_is_that_gap_and_no_fork) /* [M-4] */
 {
     forged_segment f = rewrite("r", 4);
@@ -1247,6 +1271,7 @@ Suite *suite_mark(void)
     tcase_add_test(t, behind_other_segments_a_mark_that_is_not_met_stops_writers);
     tcase_add_test(t, what_went_on_from_an_older_copy_is_a_fork_beside_what_is_marked);
     tcase_add_test(t, what_passed_the_mark_otherwise_is_not_appended_to);
+    tcase_add_test(t, the_mark_of_another_log_hides_no_frames);
     tcase_add_test(t, a_gap_over_the_mark_is_that_gap_and_no_fork);
     tcase_add_test(t, the_marks_secret_opens_its_segment);
     tcase_add_test(t, a_copy_of_a_live_log_that_takes_the_mark_first_raises_no_alarm);
