@@ -81,12 +81,12 @@ static PyObject *report_of(const u9_report *r, PyObject *salvaged)
     PyObject *type = u9p_named("Report");
     if (!type) return NULL;
     return PyObject_CallFunction(
-        type, "sKKKKKKKKKNKNNNNsNNKNNKKO", u9_verdict_name(r->verdict),
+        type, "sKKKKKKKKKNNNNNNsNNKNNKKO", u9_verdict_name(r->verdict),
         (unsigned long long)r->segments, (unsigned long long)r->frames,
         (unsigned long long)r->records, (unsigned long long)r->bytes,
         (unsigned long long)r->body_bytes, (unsigned long long)r->stored_bytes,
         (unsigned long long)r->damages, (unsigned long long)r->lost, (unsigned long long)r->beyond,
-        u9p_number(r->first_ordinal), (unsigned long long)r->next_ordinal,
+        u9p_number(r->first_ordinal), u9p_number(r->next_ordinal),
         u9p_time(r->first_time_us), u9p_time(r->last_time_us), yes(r->closed), yes(r->confirmed),
         r->kind, key_or_none(r->kind, r->first_key, r->first_key_size),
         key_or_none(r->kind, r->last_key, r->last_key_size), (unsigned long long)r->keyless,

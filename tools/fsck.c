@@ -170,13 +170,13 @@ static int on_progress(void *ctx, uint64_t done, uint64_t all)
 /* What -v says besides. */
 static void put_details(const u9_report *r)
 {
-    char first[TOOL_WHEN_SIZE], last[TOOL_WHEN_SIZE], mark[TOOL_MARK_SIZE], name[TOOL_SEGMENT_SIZE];
+    char first[TOOL_WHEN_SIZE], last[TOOL_WHEN_SIZE], mark[TOOL_MARK_SIZE], name[TOOL_SEGMENT_SIZE], ordinals[TOOL_ORDINALS_SIZE];
     printf("  %" PRIu64 " bytes in files, %" PRIu64 " in bodies, %" PRIu64 " as stored; %" PRIu64
            " frame%s with lz4, %" PRIu64 " masked\n",
            r->bytes, r->body_bytes, r->stored_bytes, r->lz4_frames, tool_plural(r->lz4_frames),
            r->mask_frames);
     if (r->first_ordinal != TOOL_NONE)
-        printf("  ordinals %" PRIu64 "..%" PRIu64 ", ", r->first_ordinal, r->next_ordinal - 1);
+        printf("  ordinals %s, ", tool_ordinals_text(r->first_ordinal, r->next_ordinal, ordinals));
     if (r->first_ordinal != TOOL_NONE && !r->plain)
         printf("written %s to %s, ", tool_when_text(r->first_time_us, first), tool_when_text(r->last_time_us, last));
     if (r->first_ordinal != TOOL_NONE) printf("keys: %s\n", *r->kind ? r->kind : "not known");

@@ -2,6 +2,7 @@
  * tools/text.c: see text.h.
  */
 #include "tools/text.h"
+#include "tools/tool.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -64,6 +65,13 @@ const char *tool_command_word(const char *path, char out[TOOL_COMMAND_WORD_SIZE]
 const char *tool_segment_text(uint64_t number, char out[TOOL_SEGMENT_SIZE])
 {
     snprintf(out, TOOL_SEGMENT_SIZE, "%016" PRIx64 ".u9", number);
+    return out;
+}
+
+const char *tool_ordinals_text(uint64_t first, uint64_t next, char out[TOOL_ORDINALS_SIZE])
+{
+    if (next == TOOL_NONE) snprintf(out, TOOL_ORDINALS_SIZE, "from %" PRIu64 " on", first);
+    else snprintf(out, TOOL_ORDINALS_SIZE, "%" PRIu64 "..%" PRIu64, first, next - 1);
     return out;
 }
 

@@ -29,6 +29,11 @@ const char *tool_command_word(const char *path, char out[TOOL_COMMAND_WORD_SIZE]
 /* A segment as its file is called: "0000000000000010.u9" is number 16. Fills `out`, returns it. */
 const char *tool_segment_text(uint64_t number, char out[TOOL_SEGMENT_SIZE]);
 
+#define TOOL_ORDINALS_SIZE 48
+
+/* Records from the first to the one before `next`: "0..41"; where that is not known (TOOL_NONE): "from 0 on". */
+const char *tool_ordinals_text(uint64_t first, uint64_t next, char out[TOOL_ORDINALS_SIZE]);
+
 /* Microseconds since 1970. */
 uint64_t tool_now_us(void);
 

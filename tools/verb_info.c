@@ -95,7 +95,7 @@ static void put_state(struct info *info, const u9_report *r)
 
 static void put_report(struct info *info, const u9_report *r)
 {
-    char name[TOOL_SEGMENT_SIZE];
+    char name[TOOL_SEGMENT_SIZE], ordinals[TOOL_ORDINALS_SIZE];
     double ratio = r->body_bytes ? (double)r->stored_bytes / (double)r->body_bytes : 1;
     printf("%-12s %s\n", "log", info->path);
     put_state(info, r);
@@ -104,8 +104,7 @@ static void put_report(struct info *info, const u9_report *r)
     number("records", r->records);
     if (r->keyless > 0) number("without key", r->keyless);
     if (r->first_ordinal != TOOL_NONE)
-        printf("%-12s %" PRIu64 "..%" PRIu64 "\n", "ordinals", r->first_ordinal,
-               r->next_ordinal - 1);
+        printf("%-12s %s\n", "ordinals", tool_ordinals_text(r->first_ordinal, r->next_ordinal, ordinals));
     if (r->trim_segment > 0)
         printf("%-12s kept from record %" PRIu64 " on, %s\n", "trimmed", r->trim_ordinal, tool_segment_text(r->trim_segment, name));
     bytes("bytes", r->bytes);

@@ -117,7 +117,7 @@ typedef struct u9_report {
     uint64_t lost;            /* records lost where countable (upper bounds included) */
     uint64_t beyond;          /* records in valid frames behind an unconfirmed end: not in the log */
     uint64_t first_ordinal;   /* of the first record, U9_NOWHERE if there is none */
-    uint64_t next_ordinal;    /* where the log goes on */
+    uint64_t next_ordinal;    /* where the log goes on; U9_NOWHERE: not known, as its end is missing */
     uint64_t first_time_us;   /* wall clock of the first and last frame; 0 if there is none */
     uint64_t last_time_us;
     int closed;               /* not 0: the log ends in a clean close */

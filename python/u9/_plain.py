@@ -111,7 +111,7 @@ class Report(NamedTuple):
     lost: int
     beyond: int  # records in valid frames behind an unconfirmed end: not in the log
     first_ordinal: Optional[int]
-    next_ordinal: int
+    next_ordinal: Optional[int]  # None: the end of the log is missing
     first_time: Optional[_datetime.datetime]
     last_time: Optional[_datetime.datetime]
     closed: bool

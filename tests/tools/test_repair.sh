@@ -228,6 +228,10 @@ carves() {
     ends 8 'no frame of a log' 'in noise there is none' "$fsck" --carve none noise
     claim 'and nothing is made' test ! -e none
     ends 0 '"type":"carved".*"proven":true' 'as JSON, too' "$fsck" --json --carve json image
+    seq 30000 | "$u9" append --segment-size 64K endless
+    rm endless/.mark "$(segment endless "$(ls endless | wc -l)")"
+    ends 3 'ordinals  *from 0 on$' 'of a log whose end is missing it is not said where that was' "$u9" info endless
+    ends 4 '"next_ordinal":null' 'as JSON, too' "$fsck" --json endless
     claim 'quietly no word of a log that is whole' same "$("$fsck" -q --carve hushed image 2>&1)" ''
     claim 'but of one that is not' test "$("$fsck" -q --carve hushed.half half | wc -l)" -eq 1
     head -c 2000000 /dev/zero | tr '\0' x >big

@@ -390,6 +390,7 @@ START_TEST(a_missing_last_segment_is_told_by_the_seal_before_it) /* [L-4] [S-6] 
         seen *s = look(at("log"));
         ck_assert_uint_eq(count_damages(s, U9_V_CORRUPT, marked ? U9_R_MARK : U9_R_MISSING), 1);
         ck_assert_int_eq(s->damages[s->damage_count - 1].lost == U9_NOWHERE, !marked);
+        ck_assert_int_eq(s->report.next_ordinal == U9_NOWHERE, !marked); /* nobody says where it goes on */
         forget(s);
     }
     u9_options o = writer_options();
