@@ -110,7 +110,7 @@ static bool misses_end(const u9i_catalog *c)
 
 static void note_end(u9_report *r, const u9i_reader *reader)
 {
-    r->next_ordinal = reader->begun && !reader->knows_at ? U9_NOWHERE : reader->at.ordinal;
+    r->next_ordinal = !reader->knows_at && misses_end(reader->catalog) ? U9_NOWHERE : reader->at.ordinal;
     r->confirmed = reader->closed && !misses_end(reader->catalog);
     r->closed = r->confirmed && !r->older;
     r->beyond = reader->beyond;

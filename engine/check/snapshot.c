@@ -98,7 +98,7 @@ static void note_tip_end(u9i_snapshot *s)
     u9i_mark_record own = {.segment = f->number, .end = j->end};
     const u9i_catalog *c = s->catalog;
     s->end = *j;
-    bool sealed = f->has_end && f->end.kind == U9I_END_SEALING;
+    bool sealed = u9i_facts_sealed(f);
     bool damaged = j->tail > U9_V_TORN || !j->knows_ordinal || j->frames == 0 || j->end.offset < j->promise ||
                    s->unmet || (c->marks && u9i_mark_beyond(u9i_mark_promise(&c->mark), &own));
     bool keeps = s->whole_count > 0 && s->whole[s->whole_count - 1].index == s->tip;

@@ -86,11 +86,6 @@ void u9i_snapshot_close(u9i_snapshot *s)
 
 /* What is there */
 
-static bool is_immutable(const u9i_facts *f)
-{
-    return f->has_end && f->end.kind == U9I_END_SEALING;
-}
-
 /* Files that are not of the log stay behind; what may be a ruin of one of its segments does not. */
 static bool is_wanted(const u9i_facts *f)
 {
@@ -106,7 +101,7 @@ static uint64_t block_behind(const u9i_facts *f)
 /* Bytes of a copy of a segment that is not the last. */
 static uint64_t copied_size(const u9i_facts *f, uint64_t size)
 {
-    return f->named && !is_immutable(f) && block_behind(f) < size ? block_behind(f) : size;
+    return f->named && !u9i_facts_sealed(f) && block_behind(f) < size ? block_behind(f) : size;
 }
 
 static size_t find_name(const u9i_snapshot *s, const char *name)

@@ -242,11 +242,6 @@ static bool is_closed(const u9i_facts *f)
            !(f->marked && f->mark.offset > f->end_frame.end); /* [M-4] */
 }
 
-static bool ends_in_seal(const u9i_facts *f)
-{
-    return f->has_end && f->end.kind == U9I_END_SEALING;
-}
-
 /*
  * Goes through the segment that the mark is of, if it is not gone through anyway, as the end is looked for in it:
  * does the log meet its mark? [M-4] As a rule a u9end stands there, and no more has to be read.
@@ -255,7 +250,7 @@ static u9_err refuse_unmet(const search *s)
 {
     for (size_t i = 0; i < s->catalog->count; i++) {
         const u9i_facts *f = u9i_catalog_facts(s->catalog, i);
-        if (!f->marked || is_passed(f) || (f->newest && !is_closed(f) && !ends_in_seal(f))) continue;
+        if (!f->marked || is_passed(f) || (f->newest && !is_closed(f) && !u9i_facts_sealed(f))) continue;
         if (f->has_end && f->end_frame.end == f->mark.offset &&
             memcmp(f->end_frame.sha, f->mark.chain, U9I_HASH_SIZE) == 0)
             continue;
@@ -368,7 +363,7 @@ static u9_err look_at_segment(const search *s, u9i_plan *p, size_t i, uint64_t s
         bool goes_on = !s->source->accepts && !s->catalog->trim_marked && is_last(s->catalog, i) && f->header == U9_OK && f->size < segment_size;
         err = take_closed(s, p, segment, goes_on);
     } else {
-        if (ends_in_seal(f)) err = take_sealed(s, p, segment, found);
+        if (u9i_facts_sealed(f)) err = take_sealed(s, p, segment, found);
         if (err == U9_OK && !*found) err = take_unclosed(s, p, i, found);
     }
     if (!*found) return err;

@@ -409,11 +409,6 @@ static int by_place(const void *a, const void *b)
     return u9i_order(x->number, y->number);
 }
 
-static bool is_sealed(const u9i_facts *f)
-{
-    return f->has_end && f->end.kind == U9I_END_SEALING;
-}
-
 /*
  * (8) A segment is sealed when the mark names its successor [S-6]: a mark that does not yet was read before the seal
  * was written, and what is here beside them may be as old as the mark is.
@@ -457,9 +452,9 @@ static bool read_seals(linker *l)
         if (f->wrong == U9_R_UNREADABLE) sealed = NULL; /* that may be it */
         if (!l->served[i]) continue;
         f->sealed_before = sealed != NULL;
-        sealed = is_sealed(f) && seal_proves(row, f) ? f : NULL;
+        sealed = u9i_facts_sealed(f) && seal_proves(row, f) ? f : NULL;
     }
-    row->older = tip && is_sealed(tip) && !seal_proves(row, tip);
+    row->older = tip && u9i_facts_sealed(tip) && !seal_proves(row, tip);
     return sealed == NULL || row->accepts ||
            add_missing(row, (u9i_missing){.number = sealed->number + 1, .before = row->count});
 }
@@ -671,7 +666,7 @@ static void choose_next(linker *l)
     u9i_row *row = l->row;
     uint64_t *names = l->taken; /* done with */
     uint64_t top = 0, own = 0;
-    if (l->tip != NONE && is_sealed(&row->facts[l->tip])) own = row->facts[l->tip].number + 1;
+    if (l->tip != NONE && u9i_facts_sealed(&row->facts[l->tip])) own = row->facts[l->tip].number + 1;
     if (row->mark && row->mark->segment > own) own = row->mark->segment;
     for (size_t i = 0; i < row->count; i++) {
         const u9i_facts *f = &row->facts[i];

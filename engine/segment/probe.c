@@ -44,6 +44,11 @@ uint64_t u9i_segment_number(const char *name)
     return u9i_segment_named(name, &number) ? number : 0;
 }
 
+bool u9i_facts_sealed(const u9i_facts *f)
+{
+    return f->has_end && f->end.kind == U9I_END_SEALING;
+}
+
 bool u9i_facts_skipped(const u9i_facts *f)
 {
     return f->is_void || (f->blank && !f->named && !f->marked);
@@ -370,8 +375,11 @@ static u9_err find_spare(u9i_facts *f, u9i_window *window, const u9i_spare *spar
     u9_err err = secret_from_others(f, window, spares, count, true, &secret, &found);
     if (err == U9_OK && !found) err = secret_from_end(f, window, &secret, &own);
     if (err == U9_OK && !found && !own) err = secret_from_flips(f, window, &secret, &own);
-    if (err == U9_OK && !found && !own) err = is_proven(f, window, &f->secret, &fits); /* the header's */
-    if (err == U9_OK && !found && !own && !fits) err = secret_from_others(f, window, spares, count, false, &secret, &found);
+    if (err == U9_OK && !found && !own) {
+        err = secret_from_others(f, window, spares, count, false, &secret, &found);
+        if (err == U9_OK && found && !f->blank) err = is_proven(f, window, &f->secret, &fits); /* the header's */
+        found = found && !fits;
+    }
     f->spared = found;
     if (err != U9_OK) return err;
     found |= own;

@@ -104,6 +104,9 @@ typedef struct u9i_end_keys {
 /* Reads them again. facts->has_end. U9_CORRUPT: the u9end is not there any more. U9_IO. */
 U9_MUST_CHECK u9_err u9i_probe_end_keys(const u9i_facts *facts, u9i_window *window, u9i_end_keys *out);
 
+/* True if a u9end that seals it stands in its last block, or in front of what is behind a seal. [S-6] */
+bool u9i_facts_sealed(const u9i_facts *facts);
+
 /* True if reading passes this segment by: void, or a creation cut short. [L-3] [L-4] */
 bool u9i_facts_skipped(const u9i_facts *facts);
 

@@ -175,13 +175,13 @@ uid8s() {
     result $? 'generator and cluster in one'
     id 0 new uid8 --generator=5 && grep -Eq '^[0-9a-f]{12}0050$' out
     result $? 'the cluster is 0 if not told'
-    run "$u9" id new uid8 --zookeeper 127.0.0.1:1/nobody --wait 1
+    run "$u9" id new uid8 --zookeeper 127.0.0.1:1/nobody --wait 2 # said after one
     if grep -q 'without ZooKeeper' err; then
         skip 'this u9 was built without ZooKeeper'
     else
         claim 'a tool that waits for a number says so, and how long' \
-            grep -q '127.0.0.1:1/nobody: waiting for a number, up to 1 s' err
-        claim 'and gives up then' grep -q 'no connection within 1000 ms' err
+            grep -q '127.0.0.1:1/nobody: waiting for a number, up to 2 s' err
+        claim 'and gives up then' grep -q 'no connection within 2000 ms' err
         claim 'with an error' test "$status" -ne 0
     fi
     mistake 'an unknown mode' 'is not a mode' new uid8 --generator 0 --cluster 0 --mode fast
