@@ -96,7 +96,8 @@ int tool_carve(const char *path, const char *out, int json, int quiet, int (*sto
                                   tool_json_text(path), "files", tool_json_number(r.files), "bytes", tool_json_number(r.bytes),
                                   "unread", tool_json_number(r.unread), "logs", tool_json_number(r.logs), "segments",
                                   tool_json_number(r.segments), "frames", tool_json_number(r.frames), "rejoined",
-                                  tool_json_number(r.rejoined), "broken", tool_json_number(r.broken), "gave_up", r.gave_up, "held", tool_json_number(r.held)));
+                                  tool_json_number(r.rejoined), "broken", tool_json_number(r.broken), "gave_up", r.gave_up,
+                                  "held", tool_json_number(r.held)));
     else if (!quiet) {
         put_report(path, &r);
         put_next(&k, out);

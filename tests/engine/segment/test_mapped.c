@@ -566,14 +566,16 @@ START_TEST(what_an_index_in_a_file_that_is_cut_leads_to_does_not_count)
         const u9i_open_frame *f;
         u9i_open_frame *own;
         u9i_found found;
-        if (cut) cut_file(segment_path(the_log(), 1), size - BLOCK);
-        if (cut) ck_assert_uint_eq(map[size - 1], 0);
+        if (cut) {
+            cut_file(segment_path(the_log(), 1), size - BLOCK);
+            ck_assert_uint_eq(map[size - 1], 0); /* now it is known */
+        }
         u9_err err = u9i_index_find(&s->index, &s->frames, &(u9_key){keys[0], 16}, s->limit, &f, &found, &own);
         ck_assert_int_eq(err, cut ? U9_CORRUPT : U9_OK);
-        ck_assert(!cut || own == NULL);
-        if (cut) continue;
-        u9i_found_free(&found);
-        u9i_open_frame_free(own);
+        if (err == U9_OK) {
+            u9i_found_free(&found);
+            u9i_open_frame_free(own);
+        }
     }
     u9i_view_release(view);
     close_log(log);
