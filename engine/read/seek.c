@@ -55,14 +55,21 @@ static bool is_there(const u9_cursor *c, const sought *s, const u9_record *r)
     return c->reader.index > s->unit || (c->reader.index == s->unit && r->frame >= s->number);
 }
 
-/* The same of a frame's first record. U9_AGAIN: it shows none, or cannot be asked so. */
+static bool is_frame_there(const u9_cursor *c, const sought *s, const u9i_frame *f)
+{
+    if (s->by == BY_ORDINAL) return f->trailer.ordinal >= s->number;
+    if (s->by == BY_TIME) return f->trailer.time_us >= s->number;
+    return c->reader.index > s->unit || (c->reader.index == s->unit && f->offset >= s->number);
+}
+
+/* The same of a frame's first record. U9_AGAIN: it has none, or cannot be asked so. */
 static u9_err ask_frame(u9_cursor *c, const sought *s, const u9i_frame *f, bool *there)
 {
     u9i_step step;
     u9_record r;
-    *there = s->by == BY_ORDINAL ? f->trailer.ordinal >= s->number : f->trailer.time_us >= s->number;
-    if (s->by == BY_ORDINAL || s->by == BY_TIME) return U9_OK; /* any frame will do */
     if (f->trailer.count == 0) return U9_AGAIN;
+    *there = is_frame_there(c, s, f);
+    if (s->by != BY_KEY && s->by != BY_TEST) return U9_OK;
     u9_err err = u9i_reader_show(&c->reader, f, &step, &c->fault);
     if (err == U9_VERSION || (err == U9_OK && (step != U9I_STEP_FRAME || c->reader.count == 0))) return U9_AGAIN;
     if (err != U9_OK) return err;
@@ -112,7 +119,7 @@ static u9_err search_segment(u9_cursor *c, const sought *s, size_t unit, found *
     u9_err err = open_sought(c, unit, &end);
     const u9i_facts *facts = u9i_catalog_facts(c->reader.catalog, unit);
     bool seals = facts->has_end && facts->end.kind == U9I_END_SEALING && facts->end.data_end < end;
-    if (s->by == BY_TIME && seals) end = facts->end.data_end; /* a seal may be younger than the next one's records [S-6] */
+    if (seals) end = facts->end.data_end; /* a seal may be younger than the next one's records [S-6] */
     for (high = end; err == U9_OK && low < high;) {
         uint64_t middle = high - low > NEAR ? (low + (high - low) / 2) / U9I_ALIGN * U9I_ALIGN : low;
         err = ask_from(c, s, middle, high, end, &f, &there);
@@ -177,7 +184,7 @@ static u9_err find_spot(u9_cursor *c, const sought *s, size_t unit, u9i_spot *ou
     const u9i_reader *r = &c->reader;
     found here, next;
     u9_err err = search_segment(c, s, unit, &here);
-    while (err == U9_OK && here.frame == 0 && unit > r->first_unit && ask_catalog(c, s, unit) >= 0) /* in an earlier one */
+    while (err == U9_OK && here.frame == 0 && unit > r->first_unit) /* in an earlier one */
         err = search_segment(c, s, --unit, &here);
     *out = (u9i_spot){.unit = unit, .frame = here.frame, .before = here.frame != 0};
     for (size_t i = unit + 1; err == U9_OK && !here.some && i < r->only && ask_catalog(c, s, i) <= 0; i++) {
@@ -247,7 +254,7 @@ static u9_err seek_to(u9_cursor *c, const sought *s)
     if (r->first_unit >= r->only) return U9_OK;
     if (!u9i_catalog_plain(r->catalog)) {
         if (s->by == BY_KEY || s->by == BY_TEST) err = bisect_units(c, s, &unit);
-        else unit = guess_unit(c, s);
+        else unit = s->by == BY_OFFSET ? s->unit : guess_unit(c, s);
         if (err == U9_OK) err = find_spot(c, s, unit, &place);
         if (err != U9_OK) return err;
         u9i_cursor_go(c, place);
@@ -290,23 +297,11 @@ static size_t unit_of(const u9_cursor *c, uint64_t number)
 static u9_err seek_offset(u9_cursor *c, uint64_t number, uint64_t offset)
 {
     sought s = {.by = BY_OFFSET, .number = offset, .unit = unit_of(c, number)};
-    uint64_t end;
-    u9i_frame f;
     if (s.unit < c->reader.first_unit || s.unit >= c->reader.only)
         return refuse_seek(c, "there is no such segment");
+    if (offset > U9I_DISK_HEADER_SIZE) return seek_to(c, &s);
     u9i_cursor_go(c, (u9i_spot){.unit = s.unit});
-    if (offset <= U9I_DISK_HEADER_SIZE) return U9_OK;
-    u9_err err = open_sought(c, s.unit, &end);
-    if (err == U9_OK) err = u9i_window_find(c->reader.iterator.window, offset, end, &f);
-    bool entered = err == U9_OK && !u9i_catalog_plain(c->reader.catalog);
-    if (entered) {
-        u9i_cursor_go(c, (u9i_spot){.unit = s.unit, .frame = f.offset, .before = true});
-        err = walk(c, &s, true);
-    }
-    if (err == U9_IO) return c->fault.err == U9_IO ? err : u9i_source_fault(c->reader.source, &c->reader.iterator, err, &c->fault);
-    if (err == U9_NOMEM || (entered && err == U9_OK)) return err;
-    u9i_cursor_go(c, start_of(c));
-    return walk(c, &s, false);
+    return U9_OK;
 }
 
 /* The frame where the cursor was saved, if it stands there as it did. False: it does not. */
@@ -366,8 +361,10 @@ static u9_err pass_damage(u9_cursor *c)
     u9i_step step;
     u9_err err;
     if (c->loaded && c->ordinal - r->frame->trailer.ordinal < r->count) return U9_OK; /* the end is in a frame */
-    while ((err = u9i_reader_step(r, &step, &c->fault)) == U9_OK && step == U9I_STEP_DAMAGE && may_be_within(c))
-        place = r->place;
+    while ((err = u9i_reader_step(r, &step, &c->fault)) == U9_OK) {
+        if (step == U9I_STEP_FRAME ? r->count > 0 : step != U9I_STEP_DAMAGE || !may_be_within(c)) break;
+        if (step == U9I_STEP_DAMAGE) place = r->place;
+    }
     if (err == U9_OK || err == U9_VERSION) u9i_cursor_go(c, place);
     return err == U9_VERSION ? U9_OK : err;
 }

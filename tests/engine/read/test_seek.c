@@ -111,7 +111,7 @@ START_TEST(a_time_in_a_log_of_a_thousand_segments_is_found_in_a_few)
         sim_forget_diary();
         d = sought(log, to_ordinal(ordinal));
         ck_assert_uint_eq(next_of(d).ordinal, ordinal);
-        ck_assert_uint_le(segments_read(), 2);
+        ck_assert_uint_le(segments_read(), 3);
         u9_cursor_close(d);
     }
     u9_cursor_close(c);
@@ -330,6 +330,64 @@ static void make_row_without(uint64_t ordinal)
     close_log(log);
     flip_bit(segment_path(at("log"), r.segment), r.frame + 100, 1);
 }
+
+/* What a cursor that was sent there shows next: the loss of `lost`, then record `then`. */
+static void expect_loss(u9_log *log, u9_seek to, uint64_t lost, uint64_t then)
+{
+    u9_record r;
+    u9_cursor *c = sought(log, to);
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_CORRUPT);
+    ck_assert_uint_eq(u9_cursor_damage(c)->ordinal, lost);
+    ck_assert_uint_eq(next_of(c).ordinal, then);
+    u9_cursor_close(c);
+}
+
+/* Wherever the place is found by, and though frames without records stand between damage and record. */
+START_TEST(damage_in_front_of_the_place_is_told)
+{
+    u9_record r[4];
+    for (unsigned i = 0; i < 4; i++) { /* a session each */
+        u9_log *w = open_writer(at("log"), NULL);
+        append_text(w, "of a session");
+        close_log(w);
+        sim_advance(SECOND);
+    }
+    u9_log *log = open_reader(at("log"));
+    u9_cursor *c = sought(log, to_start);
+    for (unsigned i = 0; i < 4; i++) r[i] = next_of(c);
+    u9_cursor_close(c);
+    close_log(log);
+    flip_bit(segment_path(at("log"), 1), r[1].frame + 100, 1);
+    log = open_reader(at("log"));
+    for (uint64_t n = 1; n <= 2; n++) expect_loss(log, to_ordinal(n), 1, 2);
+    for (uint64_t t = r[0].time_us + 1; t <= r[2].time_us; t += t + 1 < r[2].time_us ? r[2].time_us - t - 1 : 1)
+        expect_loss(log, (u9_seek){.size = sizeof(u9_seek), .kind = U9_SEEK_TIME, .number = t}, 1, 2);
+    for (uint64_t p = r[0].frame + 1; p <= r[2].frame; p++)
+        expect_loss(log, (u9_seek){.size = sizeof(u9_seek), .kind = U9_SEEK_OFFSET, .segment = 1, .offset = p}, 1, 2);
+    close_log(log);
+}
+END_TEST
+
+/* The same where the damage is the last of one segment, and the record the first of the next. */
+START_TEST(damage_at_the_end_of_the_segment_before_is_told)
+{
+    make_row_of_segments(at("log"));
+    u9_log *log = open_reader(at("log"));
+    u9_cursor *c = sought(log, to_start);
+    u9_record last = next_of(c), first = last; /* of that segment's last frame, and of the next */
+    for (; first.segment == last.segment; first = next_of(c))
+        if (first.frame != last.frame) last = first;
+    u9_cursor_close(c);
+    close_log(log);
+    flip_bit(segment_path(at("log"), last.segment), last.frame + 100, 1);
+    log = open_reader(at("log"));
+    expect_loss(log, to_ordinal(first.ordinal), last.ordinal, first.ordinal);
+    expect_loss(log, (u9_seek){.size = sizeof(u9_seek), .kind = U9_SEEK_TIME, .number = first.time_us}, last.ordinal, first.ordinal);
+    expect_loss(log, (u9_seek){.size = sizeof(u9_seek), .kind = U9_SEEK_OFFSET, .segment = first.segment, .offset = first.frame},
+                last.ordinal, first.ordinal);
+    close_log(log);
+}
+END_TEST
 
 /* */
 START_TEST(the_end_of_bounds_is_behind_what_is_lost_in_front_of_it)
@@ -954,6 +1012,8 @@ Suite *suite_seek(void)
     tcase_add_test(tc, any_test_that_turns_true_once_is_bisected);
     tcase_add_test(tc, a_key_is_found_by_its_order_and_record_keys_have_none);
     tcase_add_test(tc, bounds_hold_either_way);
+    tcase_add_test(tc, damage_in_front_of_the_place_is_told);
+    tcase_add_test(tc, damage_at_the_end_of_the_segment_before_is_told);
     tcase_add_test(tc, the_end_of_bounds_is_behind_what_is_lost_in_front_of_it);
     tcase_add_loop_test(tc, the_end_that_a_cursor_came_to_is_where_it_goes_back_from, 0, 64);
     tcase_add_test(tc, damage_outside_of_the_bounds_is_not_told);
