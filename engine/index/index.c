@@ -535,7 +535,7 @@ static u9_err open_at(u9i_frames *frames, uint64_t at, const u9i_open_frame **fr
 static bool is_as_it_says(const u9i_frames *frames, const u9i_open_frame *f, const u9i_key_entry *fence, uint32_t page)
 {
     u9i_key_entry there;
-    if (f->kind == U9I_BODY_PART) return true; /* one that is not asked for */
+    if (f->kind == U9I_BODY_PART) return false; /* that has none in order */
     if (__atomic_load_n(&f->fenced, __ATOMIC_RELAXED) == page + 1) return true;
     if (u9i_open_frame_key(frames, f, fence->at, &there) != U9_OK || !u9i_key_same(&there, fence)) return false;
     if (f->kept) __atomic_store_n(&((u9i_open_frame *)(uintptr_t)f)->fenced, page + 1, __ATOMIC_RELAXED);
@@ -590,6 +590,12 @@ static u9_err find_in_frames(u9i_index *x, u9i_frames *frames, const u9_key *key
     return err != U9_ABSENT || says ? err : U9_CORRUPT;
 }
 
+static bool has_key_of(const u9i_index *x, const u9i_record *r, const u9i_key_entry *e)
+{
+    u9i_key_entry there;
+    return u9i_keyspec_entry(&x->spec, r->key, r->key_size, &there) && u9i_key_same(&there, e);
+}
+
 /* The newest one that has an entry of its own. */
 static u9_err find_in_records(u9i_index *x, u9i_frames *frames, const u9_key *key, u9i_key_entry e,
                               const u9i_open_frame **frame, u9i_found *out, u9i_open_frame **own)
@@ -610,11 +616,12 @@ static u9_err find_in_records(u9i_index *x, u9i_frames *frames, const u9_key *ke
         err = u9i_open_frame_record(frames, *frame, entry.at, out);
         if (err == U9_OK && out->record.key_size == key->size && memcmp(out->record.key, key->data, key->size) == 0)
             return U9_OK;
+        bool says = err == U9_OK && x->spec.hashed && has_key_of(x, &out->record, &e); /* another key of this hash */
         if (err == U9_OK) u9i_found_free(out);
         u9i_open_frame_free(*own);
         *own = NULL;
         if (err == U9_IO || err == U9_NOMEM) return err;
-        if (err != U9_OK || !x->spec.hashed) return U9_CORRUPT; /* another record than it says */
+        if (!says) return U9_CORRUPT; /* another record than it says */
     }
 }
 
