@@ -649,6 +649,44 @@ START_TEST(a_key_is_found_behind_newer_ones_of_the_same_hash)
 }
 END_TEST
 
+/* [K-2] In the frame of a record in parts none is in order: an entry of form 1 that leads there says nothing. */
+START_TEST(an_entry_of_form_1_does_not_lead_to_a_record_in_parts)
+{
+    const u9_key part = {"aaaaaaaaaaaaaaaa", 16}, key = {"bbbbbbbbbbbbbbbb", 16};
+    uint8_t body[64];
+    u9i_catalog *catalog;
+    u9i_budget budget;
+    u9i_frames fs;
+    u9i_keys keys;
+    u9i_index x;
+    u9i_open_frame *own;
+    u9i_found found;
+    const u9i_open_frame *f;
+    int sys;
+    forged_segment s = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    forge_frame(&s, body, letter_record(body, 'b', 16, 1), 1);
+    uint64_t at = forge_part(&s, &(u9i_part_record){.number = 1, .total = U9I_BODY_MAX + 1000, .bytes = {body, sizeof body}}, 1);
+    forge_end(&s, U9I_END_CLOSING);
+    u9_log *log = open_forged(&s, U9_VERIFY_FIRST, &catalog);
+    u9i_keyspec spec = {.width = 16, .seed = 7};
+    u9i_budget_open(&budget, UINT64_MAX / 2);
+    ck_assert_int_eq(u9i_frames_open(&fs, catalog->segments[0], &log->source.windows, s.end, &spec, false, &budget, &sys), U9_OK);
+    ck_assert(u9i_keys_open(&keys, &spec, 1 << 20));
+    u9i_keys_add(&keys, part.data, part.size, at / U9I_ALIGN << U9I_VIRTUAL_SHIFT, false);
+    ck_assert(u9i_keyspec_entry(&spec, key.data, key.size, &keys.top)); /* and there are records behind it, it says */
+    u9i_keys_sort(&keys);
+    ck_assert_int_eq(u9i_index_make(&x, &keys, &budget), U9_OK);
+    ck_assert_int_eq(u9i_index_find(&x, &fs, &key, UINT64_MAX, &f, &found, &own), U9_CORRUPT);
+    u9i_index_close(&x);
+    u9i_keys_close(&keys);
+    u9i_frames_close(&fs);
+    u9i_budget_close(&budget);
+    u9i_catalog_unref(catalog);
+    close_log(log);
+    forge_free(&s);
+}
+END_TEST
+
 /* The record of the key of this letter, and no other one's; or that it is damaged or not there. */
 static u9_err find_or_say(const u9i_frames *fs, const u9i_open_frame *f, char letter)
 {
@@ -814,6 +852,7 @@ Suite *suite_index_parts(void)
     tcase_add_loop_test(t, frames_of_every_sort_say_what_a_walk_says_or_nothing, 0, SANITIZED ? 8 : 16);
     tcase_add_loop_test(t, a_record_within_a_value_is_none, 0, SANITIZED ? 4 : 8);
     tcase_add_test(t, a_key_is_found_behind_newer_ones_of_the_same_hash);
+    tcase_add_test(t, an_entry_of_form_1_does_not_lead_to_a_record_in_parts);
     tcase_add_loop_test(t, a_file_that_is_another_by_now_is_told, 0, 4);
     tcase_add_test(t, the_hash_of_what_was_lost_is_that_of_the_bytes_that_stand_there_or_is_not_had);
     tcase_add_test(t, what_is_no_root_of_an_index_notes_no_losses);
