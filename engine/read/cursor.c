@@ -227,6 +227,7 @@ static u9_err step_frame(u9_cursor *c, bool back)
         if (step == U9I_STEP_END) return note_cursor_end(c, place, back);
         err = U9_AGAIN;
         if (step == U9I_STEP_DAMAGE) {
+            if (back) c->counts = false; /* what it cost comes next by now */
             err = tell_what(c);
             continue;
         }

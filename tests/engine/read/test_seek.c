@@ -389,6 +389,37 @@ START_TEST(damage_at_the_end_of_the_segment_before_is_told)
 }
 END_TEST
 
+/* Back over damage, what it cost comes next. */
+START_TEST(a_cursor_that_went_back_over_damage_is_saved_in_front_of_it)
+{
+    char text[U9_CURSOR_TEXT_SIZE];
+    u9i_cursor_line line;
+    u9_fault fault;
+    u9_record r;
+    make_row_of_segments(at("log"));
+    u9_log *log = open_reader(at("log"));
+    u9_cursor *c = sought(log, to_start);
+    uint64_t first = next_of(c).frame;
+    u9_cursor_close(c);
+    close_log(log);
+    flip_bit(segment_path(at("log"), 1), first + 100, 1);
+    log = open_reader(at("log"));
+    c = sought(log, to_end);
+    u9_err err = U9_OK;
+    while (err == U9_OK) err = u9_cursor_prev(c, &r);
+    ck_assert_int_eq(err, U9_CORRUPT);
+    for (unsigned i = 0; i < 2; i++) { /* before the log's begin is looked for, and behind that */
+        ck_assert_int_eq(u9_cursor_save(c, text, sizeof text), U9_OK);
+        ck_assert_int_eq(u9i_cursor_line_parse(text, &line, &fault), U9_OK);
+        ck_assert_uint_eq(line.ordinal, 0);
+        expect_end(c, true);
+    }
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_CORRUPT);
+    u9_cursor_close(c);
+    close_log(log);
+}
+END_TEST
+
 /* */
 START_TEST(the_end_of_bounds_is_behind_what_is_lost_in_front_of_it)
 {
@@ -1014,6 +1045,7 @@ Suite *suite_seek(void)
     tcase_add_test(tc, bounds_hold_either_way);
     tcase_add_test(tc, damage_in_front_of_the_place_is_told);
     tcase_add_test(tc, damage_at_the_end_of_the_segment_before_is_told);
+    tcase_add_test(tc, a_cursor_that_went_back_over_damage_is_saved_in_front_of_it);
     tcase_add_test(tc, the_end_of_bounds_is_behind_what_is_lost_in_front_of_it);
     tcase_add_loop_test(tc, the_end_that_a_cursor_came_to_is_where_it_goes_back_from, 0, 64);
     tcase_add_test(tc, damage_outside_of_the_bounds_is_not_told);
