@@ -24,6 +24,8 @@ struct id {
     struct id_ask ask;
     enum { NEW, SHOW, MAKE } verb;
     uint64_t count, generator, cluster, wait; /* seconds */
+    uint64_t with_generator; /* the cluster behind its comma, */
+    int has_comma;           /*   if there is one */
     u9_uid8_mode mode;
     const char *type; /* behind the kind's colon, or of --type */
     const char *zookeeper, *rados;
@@ -275,6 +277,8 @@ static void take_words(struct id *id)
     if (!words[1]) tool_usage("%s: no kind given (muid gid tid uid8 rkey)", words[0]);
     take_kind(id, words[1]);
     take_type(id);
+    if (id->has_comma && given(id, CLUSTER)) tool_usage("--generator=N,CLUSTER names the cluster, and --cluster too: which?");
+    if (id->has_comma) id->cluster = id->with_generator;
     id->words = words + 2;
     checks[verb](id);
 }
@@ -314,7 +318,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (id->ask.layout == 0) tool_usage("--layout 0: there are layouts 1 to 4");
         break;
     case MODE: id->mode = mode_of(arg); break;
-    case GENERATOR: (void)tool_generator("--generator", arg, &id->generator, &id->cluster); break;
+    case GENERATOR: id->has_comma = tool_generator("--generator", arg, &id->generator, &id->with_generator); break;
     case CLUSTER: id->cluster = number("--cluster", arg, UINT64_MAX); break;
     case ZOOKEEPER: id->zookeeper = arg; break;
     case RADOS: id->rados = arg; break;

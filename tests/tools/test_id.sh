@@ -165,6 +165,7 @@ uid8s() {
     mistake 'that a number is out of range comes before what is missing' \
         '--generator 5000: not a number from 0 to 2047 \(layout 4\)' new uid8 --generator=5000
     mistake 'the second number too' '--cluster 16: not a number from 0 to 15' new uid8 --generator=1,16
+    mistake 'two clusters' '--generator=N,CLUSTER names the cluster, and --cluster too: which\?' new uid8 --generator=1,3 --cluster 4
     mistake 'no generator' 'no --generator=N\[,CLUSTER\] given' new uid8
     mistake 'a cluster alone is no generator' 'no --generator=N\[,CLUSTER\] given' new uid8 --cluster 3
     mistake 'a generator that is no number' 'not a number' new uid8 --generator=1,
