@@ -483,7 +483,7 @@ static u9_err step_straight(u9i_reader *r, u9i_step *step, u9_fault *fault)
         return U9_AGAIN;
     }
     if (p->end) return step_from_end(r, step, fault);
-    if (p->since > 0 || !is_straight(r, p->unit)) return U9_CORRUPT;
+    if (p->since > 0 || !is_straight(r, p->unit) || (p->before && r->front.offset != p->frame)) return U9_CORRUPT;
     u9_err err = u9i_reader_open_unit(r, p->unit, fault);
     if (err != U9_OK) return err == U9_IO ? U9_CORRUPT : err;
     if (p->before && p->frame == U9I_DISK_HEADER_SIZE) {
@@ -502,6 +502,7 @@ static void tell_note(u9i_reader *r, note *n, u9i_step *step)
     r->damage.path = r->path;
     r->damage_sys = n->sys;
     r->place = n->at;
+    r->front.offset = 0;
     *step = U9I_STEP_DAMAGE;
 }
 
@@ -511,7 +512,7 @@ static u9_err step_in_run(u9i_reader *r, note *n, bool *done, u9i_step *step, u9
     u9i_frame f;
     u9_err err = u9i_reader_open_unit(r, r->place.unit, fault);
     if (err == U9_IO) return U9_CORRUPT; /* perhaps it was trimmed */
-    if (err == U9_OK) err = load_frame(r, n->last, r->place.before ? r->front.offset : U9_NOWHERE, &f, fault);
+    if (err == U9_OK) err = load_frame(r, n->last, r->place.before ? r->place.frame : U9_NOWHERE, &f, fault);
     if (err != U9_OK) return err;
     *done = n->first == n->last;
     if (u9i_reader_facts(r)->plain) f.trailer = n->plain;
@@ -572,6 +573,7 @@ void u9i_reader_go(u9i_reader *r, u9i_spot place)
     u9i_trail_drop(r);
     r->again = false;
     r->place = place;
+    r->front.offset = 0;
     r->backwards = true;
 }
 

@@ -57,7 +57,7 @@ typedef struct u9i_reader {
     u9i_spot place;       /* where it is, for who turns round: back.h */
     bool blind;           /* set by the user: bodies are not opened */
     bool backwards;       /* the last step was one back, and: */
-    u9i_frame front;      /*   the frame that `place` is in front of; its body is not kept */
+    u9i_frame front;      /*   the frame that `place` is in front of; its body is not kept; offset 0: it was not loaded */
     u9i_trail *trail;     /*   what stands in front of that, as far as it was judged; NULL: nothing is known */
     unsigned announced;   /* how much of what is wrong with segments[index] as a whole was told */
     u9i_iterator iterator;

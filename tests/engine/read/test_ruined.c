@@ -181,6 +181,65 @@ START_TEST(whatever_a_log_is_all_ways_to_read_it_agree)
 }
 END_TEST
 
+/* The next record, whatever is told in front of it. U9_END: there is none. */
+static u9_err pass_all(u9_cursor *c, u9_record *r)
+{
+    u9_err err;
+    do err = u9_cursor_next(c, r);
+    while (err == U9_VERSION || err == U9_CORRUPT);
+    return err;
+}
+
+static bool is_sorted(u9_cursor *c)
+{
+    u9_record r;
+    uint64_t least = 0;
+    bool sorted = true;
+    while (pass_all(c, &r) != U9_END) {
+        sorted &= r.ordinal >= least;
+        least = r.ordinal + 1;
+    }
+    return sorted;
+}
+
+/* A cursor that goes back, and stops at each damage, can be saved wherever it is: what it showed last comes next there. */
+START_TEST(a_cursor_that_goes_back_is_saved_where_it_is)
+{
+    unsigned seeds = thorough(24, 2000), stopped = 0;
+    if (getenv("U9_SEED")) seeds = 1, _i = atoi(getenv("U9_SEED"));
+    for (uint64_t seed = (uint64_t)_i * seeds; seed < (uint64_t)(_i + 1) * seeds; seed++) {
+        char text[U9_CURSOR_TEXT_SIZE];
+        u9_log *log;
+        u9_record r, first = {.ordinal = U9_NOWHERE};
+        u9_err err;
+        make(seed);
+        for (uint64_t n = draw(4); n > 0; n--) ruin(at("log"));
+        u9_options o = {.size = sizeof o, .io = io_of(at("log"))};
+        if (u9_log_open(at("log"), &o, &log, NULL) != U9_OK) continue;
+        u9_cursor *c = cursor_of(log), *d = cursor_of(log);
+        bool sorted = is_sorted(d);
+        u9_seek end = to(U9_SEEK_END), saved = {.size = sizeof saved, .kind = U9_SEEK_SAVED, .text = text};
+        ck_assert_int_eq(u9_cursor_seek(c, &end), U9_OK);
+        do {
+            err = u9_cursor_prev(c, &r);
+            stopped += err == U9_CORRUPT;
+            if (err == U9_OK || err == U9_LIMIT) first.ordinal = r.ordinal;
+            u9_err kept = u9_cursor_save(c, text, sizeof text);
+            MUST_SAY(kept == U9_OK, "seed %llu: %s", (unsigned long long)seed, u9_err_name(kept));
+            if (!sorted || (err == U9_OK && draw(4) > 0)) continue;
+            ck_assert_int_eq(u9_cursor_seek(d, &saved), U9_OK);
+            kept = pass_all(d, &r);
+            MUST_SAY(kept == U9_END ? first.ordinal == U9_NOWHERE : r.ordinal == first.ordinal, "seed %llu: %llu, not %llu",
+                     (unsigned long long)seed, (unsigned long long)r.ordinal, (unsigned long long)first.ordinal);
+        } while (err != U9_END);
+        u9_cursor_close(c);
+        u9_cursor_close(d);
+        close_log(log);
+    }
+    ck_assert_uint_gt(stopped, seeds / 2);
+}
+END_TEST
+
 /* What a reader shows of it as it is now. */
 static void add_records(events *e)
 {
@@ -463,6 +522,7 @@ Suite *suite_ruined(void)
     tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, whatever_a_log_is_all_ways_to_read_it_agree, 0, LOTS);
+    tcase_add_loop_test(tc, a_cursor_that_goes_back_is_saved_where_it_is, 0, LOTS);
     tcase_add_loop_test(tc, a_cursor_whose_log_is_ruined_shows_what_was_or_is_there, 0, LOTS);
     TCase *keys = tcase_create("keys");
     tcase_add_checked_fixture(keys, fixture_setup_sim, fixture_teardown);
