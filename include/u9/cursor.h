@@ -100,8 +100,8 @@ U9_API U9_MUST_CHECK u9_err u9_cursor_within(u9_cursor *cursor, const u9_bounds 
 /*
  * Fills `text`, of `cap` bytes, with one line, without a newline: where the cursor is, between which records. It is good
  * for U9_SEEK_SAVED in any process, on any machine that has the log or a copy of it, after restarts, rolls and trims.
- * U9_LIMIT: `cap` is below U9_CURSOR_TEXT_SIZE; U9_IO, U9_NOMEM: of a cursor that has read nothing yet, the record before
- * it may have to be read. [Q-3]
+ * U9_LIMIT: `cap` is below U9_CURSOR_TEXT_SIZE; U9_IO, U9_NOMEM: of a cursor that has read nothing yet, or went back
+ * over damage, the record before it may have to be read. [Q-3]
  */
 U9_API U9_MUST_CHECK u9_err u9_cursor_save(u9_cursor *cursor, char *text, size_t cap);
 
