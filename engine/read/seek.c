@@ -4,7 +4,7 @@
  *
  * What is sought is where a test turns from false to true, and stays so. The last frame whose first record is in front
  * of that is looked for: in it, or behind it, the cursor stops. In a segment it is found by probing: from some offset on
- * the first valid frame is as good as any, so damage is no hindrance. What was found so is not believed: it is
+ * the first valid frame with records is as good as any, so damage is no hindrance. What was found so is not believed: it is
  * entered as reading forwards would (back.h), and if that does not come there, the log is walked.
  */
 #include "engine/log/handle.h"
@@ -119,7 +119,7 @@ static u9_err search_segment(u9_cursor *c, const sought *s, size_t unit, found *
     u9_err err = open_sought(c, unit, &end);
     const u9i_facts *facts = u9i_catalog_facts(c->reader.catalog, unit);
     bool seals = facts->has_end && facts->end.kind == U9I_END_SEALING && facts->end.data_end < end;
-    if (seals) end = facts->end.data_end; /* a seal may be younger than the next one's records [S-6] */
+    if (seals) end = facts->end.data_end; /* behind it are no records, and a seal may be younger than the next segment's [S-6] */
     for (high = end; err == U9_OK && low < high;) {
         uint64_t middle = high - low > NEAR ? (low + (high - low) / 2) / U9I_ALIGN * U9I_ALIGN : low;
         err = ask_from(c, s, middle, high, end, &f, &there);
