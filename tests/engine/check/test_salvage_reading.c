@@ -393,6 +393,21 @@ START_TEST(a_damaged_frame_contests_a_forged_one)
 }
 END_TEST
 
+/* {F67} [G-2] The last frame: too short for a trailer, longer than a frame may be, beyond the file. */
+START_TEST(a_length_that_cannot_be_is_mended_without_the_secret)
+{
+    static const uint64_t lengths[] = {5, UINT64_C(1) << 40, 1 << 20};
+    for (unsigned i = 0; i < 3; i++) {
+        forged_segment s = unclosed(1, 1, NULL);
+        u9i_set_be(s.bytes + s.next.previous + 56, 8, lengths[i]);
+        lose_secret(&s);
+        salvage("log", i == 0 ? "out" : i == 1 ? "out1" : "out2");
+        ck_assert_uint_eq(report.outputs, 1);
+        ck_assert_uint_eq(outputs[0].unsigned_records, 4);
+    }
+}
+END_TEST
+
 /* [G-2] Headers that overlap, each with a trailer that names it, cost what is asked once and four times more. */
 START_TEST(the_search_gives_up_after_four_times_the_file)
 {
@@ -862,6 +877,7 @@ Suite *suite_salvage_reading(void)
     tcase_add_test(tc, a_frame_in_a_record_elects_no_boundary);
     tcase_add_test(tc, of_several_boundaries_none_is_believed);
     tcase_add_test(tc, a_damaged_frame_contests_a_forged_one);
+    tcase_add_test(tc, a_length_that_cannot_be_is_mended_without_the_secret);
     tcase_add_test(tc, the_search_gives_up_after_four_times_the_file);
     tcase_add_test(tc, an_unreadable_header_costs_its_block);
     tcase_add_test(tc, an_unreadable_sector_is_stepped_over_without_a_secret);

@@ -489,8 +489,21 @@ START_TEST(a_record_larger_than_is_handed_out_is_found_in_all_ways)
     ck_assert_uint_eq(r.ordinal, SMALL + 1);
     ck_assert_int_eq(u9_cursor_within(c, &bounds), U9_OK);
     ck_assert_int_eq(u9_cursor_prev(c, &r), U9_END);
-    ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
-    ck_assert_uint_eq(r.ordinal, SMALL + 1);
+    for (unsigned i = 0; i < 2; i++) {
+        ck_assert_int_eq(u9_cursor_next(c, &r), U9_OK);
+        ck_assert_uint_eq(r.ordinal, SMALL + 1);
+        ck_assert_int_eq(u9_cursor_seek(c, &to), U9_OK); /* in front of the bounds */
+    }
+    bounds = (u9_bounds){.size = sizeof bounds, .to = U9_NOWHERE, .since_us = r.time_us + 1, .until_us = U9_NOWHERE};
+    ck_assert_int_eq(u9_cursor_within(c, &bounds), U9_OK);
+    ck_assert_int_eq(u9_cursor_seek(c, &to), U9_OK); /* it is passed by its time */
+    ck_assert_int_eq(u9_cursor_next(c, &r), U9_END);
+    bounds = (u9_bounds){.size = sizeof bounds, .to = SMALL, .until_us = U9_NOWHERE};
+    to.number = SMALL + 1;
+    ck_assert_int_eq(u9_cursor_within(c, &bounds), U9_OK);
+    ck_assert_int_eq(u9_cursor_seek(c, &to), U9_OK); /* behind the bounds */
+    ck_assert_int_eq(u9_cursor_prev(c, &r), U9_OK);
+    ck_assert_uint_eq(r.ordinal, SMALL - 1);
     u9_cursor_close(c);
     u9_trim trim = {.size = sizeof trim, .dry_run = 1, .before_key = {"m", 1}};
     u9_trimmed trimmed = {.size = sizeof trimmed};
