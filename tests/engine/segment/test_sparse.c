@@ -117,6 +117,9 @@ START_TEST(a_blank_segment_is_known_by_what_is_not_a_hole)
     u9_report r = check_log(log);
     ck_assert_uint_eq(r.records, 10);
     ck_assert_int_eq(last_told.reason, U9_R_BLANK);
+    put_bytes(segment_path(log, 2), 8 * GIB + 48, "\xff", 1); /* how a magic begins */
+    (void)check_log(log);
+    ck_assert_int_eq(last_told.reason, U9_R_BLANK);
     for (uint64_t p = 8 * GIB - 64; p <= 8 * GIB + 64; p += 16) { /* header and hole's end meet in every way */
         f.next.offset = f.next.durable = p;
         f.next.previous = 32;
