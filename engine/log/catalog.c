@@ -778,10 +778,8 @@ static void find_untold(u9i_catalog *c)
     c->untold = c->missing_count > 0 ? c->missing[c->missing_count - 1].before + 1 : 0;
     for (size_t i = 0; i < c->count; i++) {
         const u9i_facts *f = u9i_catalog_facts(c, i);
-        bool nameless = u9i_facts_on_row(f) && !f->has_open && !f->plain && !f->first; /* what stood in front of it is not known */
         bool aside = f->fork.lost != 0 || f->wrong == U9_R_UNREADABLE || (f->wrong == U9_R_FOREIGN && !f->has_open); /* [L-4] [L-9] */
-        size_t there = aside ? i + 2 : nameless ? i + 1 : 0;
-        if (there > c->untold) c->untold = there;
+        if (aside && i + 2 > c->untold) c->untold = i + 2;
     }
 }
 

@@ -58,9 +58,8 @@ typedef struct u9i_catalog {
     bool marks;                  /* it promises something of this log [M-4] */
     bool older;                  /* the row ends with a seal, of which it is older [L-2] */
     bool aside;                  /* a repair was broken off while files had a name between two [U-3] */
-    size_t untold;               /* records may be lost that no segment's index tells of, in one that is missing, or not read, or
-                                  * that nobody names: of the segment that stands behind the last of these the index, and 1;
-                                  * 0: there are none */
+    size_t untold;               /* records may be lost that no segment's index tells of, in one that is missing, or not read: of
+                                  * the segment that stands behind the last of these the index, and 1; 0: there are none */
     u9i_branch *branches; /* those with the highest numbers first */
     size_t branch_count;
     u9i_piece *pieces;

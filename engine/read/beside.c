@@ -3,7 +3,7 @@
  *
  * Whether an index is of the segment as it stands is asked of who knows its end: the segment that comes behind it, or the
  * mark; a u9end in its last block; else the file, in which the frame that the index ends with must stand where it did, and
- * nothing that is read behind it.
+ * behind it nothing that is read, and no end of which it is not known what was lost there.
  */
 #include "engine/read/beside.h"
 
@@ -41,19 +41,22 @@ static u9_err ends_there(u9_log *log, u9i_segment *s, const u9i_index_file *file
     return U9_OK;
 }
 
-/* Nothing that is read, and no loss that is not noted, begins behind that end. */
-static u9_err ends_with(u9_log *log, const u9i_segment *s, uint64_t end, const u9i_losses *noted, bool *nothing)
+/* Nothing that is read, and no loss that is not noted, begins behind the frame at `last`. */
+static u9_err ends_with(u9_log *log, const u9i_segment *s, uint64_t last, const u9i_losses *noted, bool *nothing)
 {
     u9i_reader r;
     u9i_step step = U9I_STEP_FRAME;
     u9_err err = u9i_reader_open(&r, &log->source, NULL);
     if (err != U9_OK) return err;
-    err = u9i_reader_range(&r, s->facts.number, end, U9_NOWHERE, NULL);
-    *nothing = err == U9_OK;
+    size_t unit = u9i_reader_unit(&r, s->facts.number);
+    *nothing = unit < r.catalog->count;
+    if (*nothing) err = u9i_reader_slice(&r, &(u9i_slice){.first = unit, .begin = last, .last = unit, .end = U9_NOWHERE}, NULL);
+    *nothing &= err == U9_OK;
     while (*nothing && step != U9I_STEP_END) {
         err = u9i_reader_step(&r, &step, NULL);
         bool lost = u9i_reader_loses(&r, step) && !u9i_losses_have(noted, r.damage.begin, r.damage.end);
-        if (err != U9_OK || lost || (step == U9I_STEP_FRAME && r.count > 0)) *nothing = false;
+        bool more = step == U9I_STEP_FRAME && r.count > 0 && r.frame->offset > last;
+        if (err != U9_OK || lost || more) *nothing = false;
     }
     u9i_reader_release(&r);
     return err == U9_IO || err == U9_NOMEM ? err : U9_OK;
@@ -69,7 +72,7 @@ static u9_err ends_as_indexed(u9_log *log, u9i_segment *s, const u9i_index_file 
         return U9_OK;
     }
     u9_err err = ends_there(log, s, file, current);
-    return err == U9_OK && *current ? ends_with(log, s, file->end.offset, noted, current) : err;
+    return err == U9_OK && *current ? ends_with(log, s, file->last, noted, current) : err;
 }
 
 /* Whether it is of the segment as it stands: what was lost when it was made, too, is as it was. */

@@ -228,10 +228,10 @@ static u9_err tell_trimmed(u9i_reader *r, u9i_step *step)
     return u9i_reader_tell(r, step, &gone, site);
 }
 
-/* The segment with this number: the one of the row, else any; else the catalog's count. */
-static size_t find_segment(const u9i_reader *r, uint64_t number)
+size_t u9i_reader_unit(const u9i_reader *r, uint64_t number)
 {
     size_t found = r->catalog->count;
+    if (u9i_reader_is_single(r->source, r->catalog)) return 0;
     for (size_t i = 0; i < r->catalog->count; i++) {
         const u9i_facts *f = u9i_catalog_facts(r->catalog, i);
         if (f->number != number) continue;
@@ -243,9 +243,8 @@ static size_t find_segment(const u9i_reader *r, uint64_t number)
 u9_err u9i_reader_range(u9i_reader *r, uint64_t number, uint64_t begin, uint64_t end,
                         u9_fault *fault)
 {
-    size_t i = find_segment(r, number), count = r->catalog->count;
-    if (u9i_reader_is_single(r->source, r->catalog)) i = 0;
-    if (i == count)
+    size_t i = u9i_reader_unit(r, number);
+    if (i == r->catalog->count)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = r->source->path),
                          "there is no segment number %llu", (unsigned long long)number);
     if (begin > end)

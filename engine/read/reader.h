@@ -125,6 +125,9 @@ void u9i_reader_from(u9i_reader *reader, uint64_t from);
 /* Starts anew: only the segments [first, last] of the catalog, and those that are missing in front of them. */
 void u9i_reader_segments(u9i_reader *reader, size_t first, size_t last);
 
+/* The segment with this number, of a single file that file: the one of the row, else any; else the catalog's count. */
+size_t u9i_reader_unit(const u9i_reader *reader, uint64_t number);
+
 /*
  * Before the first step: only the frames of segment `number` that begin in [begin, end). [P-1] [P-2]
  * U9_ARG: no such segment, or begin > end.

@@ -185,10 +185,27 @@ static uint64_t limit_of(const u9_log *log, const u9i_facts *f, uint64_t written
     return p->end.offset / U9I_ALIGN << U9I_VIRTUAL_SHIFT;
 }
 
+/* Nothing names the end of the segment in front of this one: what was lost there is told by who reads both. [L-4] */
+static bool is_nameless(const u9i_facts *f)
+{
+    return !f->has_open && !f->plain && !f->first;
+}
+
+/* The segments of the run that is read for segment i are what they were when the view was made. */
+static bool is_run_known(const u9i_view *before, const u9i_catalog *c, size_t i)
+{
+    for (size_t j = u9i_beside_run(c, i); j < i; j++) {
+        size_t k = 0;
+        while (k < before->catalog->count && before->catalog->segments[k] != c->segments[j]) k++;
+        if (k == before->catalog->count) return false;
+    }
+    return true;
+}
+
 /* What the view before knew of a segment; NULL: nothing that counts. */
 static u9i_indexed *known_before(const u9i_view *before, const u9i_segment *segment, uint64_t limit, u9i_kept *kept)
 {
-    for (size_t i = 0; before && i < before->count; i++) {
+    for (size_t i = 0; i < before->count; i++) {
         u9i_indexed *s = before->segments[i];
         if (s->segment == segment && s->limit == limit) return take_over(s, kept);
     }
@@ -238,7 +255,8 @@ static u9_err fill_view(u9_log *log, u9i_view *v, const u9i_view *before, u9i_ke
         u9i_segment *segment = v->catalog->segments[i];
         uint64_t limit = limit_of(log, &segment->facts, v->written_from);
         if (!u9i_facts_on_row(&segment->facts) || limit == 0) continue;
-        u9i_indexed *s = known_before(before, segment, limit, kept);
+        bool stands = before && (!is_nameless(&segment->facts) || is_run_known(before, v->catalog, i));
+        u9i_indexed *s = stands ? known_before(before, segment, limit, kept) : NULL;
         if (s == NULL) s = new_indexed(segment, limit, kept);
         if (s == NULL) return U9_NOMEM;
         v->segments[v->count] = s;
@@ -502,11 +520,11 @@ void u9i_view_forget(u9_log *log)
 
 /* Making an index */
 
-/* One that is there: in the sealed file itself, or beside it. What the writer goes on in has none. */
+/* One that is there: in the sealed file itself, or beside it. What the writer goes on in has none; a nameless one is read. */
 static u9_err open_ready(u9_log *log, u9i_indexed *s)
 {
     u9i_index_flaw flaw;
-    if (s->limit != UINT64_MAX || s->segment->facts.plain) return U9_ABSENT;
+    if (s->limit != UINT64_MAX || s->segment->facts.plain || is_nameless(&s->segment->facts)) return U9_ABSENT;
     u9_err err = u9i_inside_open(log, s->segment, &s->kept->whole->budget, &s->index);
     if (err == U9_OK || err == U9_NOMEM) return err;
     err = u9i_beside_open(log, s->segment, &s->kept->whole->budget, &s->index, &s->lost_before, &flaw);
@@ -564,10 +582,9 @@ static u9_err collect_keys(u9_cursor *c, u9i_indexed *s, walked *w)
     s->lost_before = 0;
     while ((err = u9i_cursor_scan(c, &r)) == U9_OK && !w->keys.partial) {
         bool in_parts = c->reader.large > 0 || c->reader.body.bytes == c->reader.parts.bytes;
-        if (r.segment != number) continue;
-        if (c->lossy) s->lost_before = r.at;
+        if (c->lossy && r.segment == number) s->lost_before = r.at;
         c->lossy = false;
-        if (r.at >= s->limit) continue;
+        if (r.segment != number || r.at >= s->limit) continue;
         if (r.key.size > 0) u9i_keys_add(&w->keys, r.key.data, r.key.size, r.at, in_parts);
         if (!in_parts) collect_rest(c, s, &w->keys);
         if (s->segment->facts.plain && note_first(&w->firsts, &r) != U9_OK)
@@ -598,7 +615,7 @@ static u9_err walk_segment(u9_log *log, u9i_indexed *s, const u9i_keyspec *spec,
 /* The keys of a segment that this handle's writer went through when it was opened. False: it has to be read. */
 static bool keys_by_outline(const u9_log *log, const u9i_indexed *s, const u9i_keyspec *spec, u9i_keys *keys)
 {
-    bool fits = s->limit == UINT64_MAX && spec->width == 16 && !spec->hashed;
+    bool fits = s->limit == UINT64_MAX && spec->width == 16 && !spec->hashed && !is_nameless(&s->segment->facts);
     u9i_outline *o = fits ? u9i_segment_outline(s->segment) : NULL;
     bool whole = o && u9i_keys_open(keys, spec, keys_memory(log));
     for (size_t i = 0; whole && i < o->count; i++) {

@@ -1115,6 +1115,39 @@ START_TEST(beside_a_segment_whose_end_is_lost_stands_no_index_that_is_not_used)
 }
 END_TEST
 
+/* A session goes on in a file that has an index beside it, and breaks off; what it wrote is damaged: it may be lost. [K-3] [K-4] */
+START_TEST(what_was_lost_at_the_end_behind_an_index_is_told)
+{
+    u9_log *log;
+    u9_record r = {.frame = 0};
+    uint8_t buf[64];
+    u9_key lost = {"lost", 4}, old = {"old", 3};
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .kind = "rkey"};
+    for (unsigned i = 0; i < 2; i++) {
+        ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+        ck_assert_int_eq(u9_log_append(log, i == 0 ? &old : &lost, "\x81", 1, NULL), U9_OK);
+        ck_assert_int_eq(u9_log_sync(log), U9_OK);
+        if (i == 1) ck_assert_int_eq(u9_log_get(log, &lost, buf, sizeof buf, &r, NULL), U9_OK);
+        if (i == 1) sim_copy(LOG, "saved");
+        close_log(log);
+        if (i == 0) ck_assert_uint_eq(build(0).made, 1);
+    }
+    sim_remove(LOG);
+    sim_copy("saved", LOG);
+    fill_bytes(segment_path(LOG, 1), r.frame + 70, 1, 0x55);
+    o.mode = U9_READ;
+    for (unsigned i = 0; i < 2; i++) {
+        ck_assert_uint_eq(count_files(".u9x"), i == 0);
+        ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+        ck_assert_int_eq(u9_log_get(log, &lost, buf, sizeof buf, &r, NULL), U9_CORRUPT);
+        ck_assert_int_eq(u9_log_get(log, &old, buf, sizeof buf, &r, NULL), U9_CORRUPT); /* there may be a newer one */
+        ck_assert_uint_eq(r.ordinal, 0);
+        close_log(log);
+        if (i == 0) ck_assert_uint_eq(drop().dropped, 1);
+    }
+}
+END_TEST
+
 static void note_why(void *ctx, const u9_index_info *info)
 {
     u9_index_info *out = ctx;
@@ -1352,6 +1385,7 @@ Suite *suite_index_file(void)
                         (int)thorough(4, 8));
     tcase_add_loop_test(t, records_lost_to_damage_are_told_with_and_without_an_index, 0, 4);
     tcase_add_loop_test(t, beside_a_segment_whose_end_is_lost_stands_no_index_that_is_not_used, 0, 8);
+    tcase_add_test(t, what_was_lost_at_the_end_behind_an_index_is_told);
     tcase_add_test(t, an_index_beside_with_losses_that_cannot_be_is_not_used_and_says_why);
     tcase_add_loop_test(t, whatever_becomes_of_a_segment_its_index_beside_it_changes_no_answer, 0,
                         (int)thorough(4, 16));

@@ -870,6 +870,47 @@ START_TEST(a_key_of_a_segment_that_nobody_names_any_more_may_be_lost) /* [K-3] [
 }
 END_TEST
 
+/*
+ * [K-3] [L-5] Only the u9open of segment 2 is damaged, of which no record is lost: none is told to be, of a key that is
+ * there or not. But then segment 1 is what it was before, and closed: that there was more the next one tells.
+ */
+START_TEST(where_only_a_name_is_damaged_no_record_may_be_lost)
+{
+    u9_log *log;
+    u9_record r;
+    uint8_t buf[64];
+    unsigned shown = 0;
+    u9_key old = {"old", 3}, none = {"none", 4};
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .kind = "rkey", .segment_size = SEGMENT};
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    ck_assert_int_eq(u9_log_append(log, &old, "\x81", 1, NULL), U9_OK);
+    close_log(log);
+    sim_copy(segment_path(LOG, 1), "copy");
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    for (unsigned i = 0; i < 400; i++) {
+        ck_assert_int_eq(u9_log_append(log, &(u9_key){"other", 5}, "\x81", 1, NULL), U9_OK);
+        ck_assert_int_eq(u9_log_sync(log), U9_OK);
+    }
+    close_log(log);
+    o.mode = U9_READ;
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    fill_bytes(segment_path(LOG, 2), 90, 1, 0x55);
+    for (unsigned i = 0; i < 2; i++) {
+        u9_err lost = i == 0 ? U9_OK : U9_CORRUPT;
+        ck_assert_int_eq(u9_log_get(log, &none, buf, sizeof buf, &r, NULL), i == 0 ? U9_ABSENT : U9_CORRUPT);
+        ck_assert_int_eq(u9_log_get(log, &old, buf, sizeof buf, &r, NULL), lost);
+        ck_assert_uint_eq(r.ordinal, 0);
+        ck_assert_int_eq(u9_log_get(log, &(u9_key){"other", 5}, buf, sizeof buf, &r, NULL), U9_OK);
+        ck_assert_int_eq(u9_log_versions(log, &old, count_one, &shown, NULL), lost);
+        ck_assert_uint_eq(shown, i + 1);
+        if (i > 0) break;
+        put_a_copy_in_place(0);
+        sim_advance(1000000);
+    }
+    close_log(log);
+}
+END_TEST
+
 static void forge_plain(const char *path)
 {
     uint8_t body[100];
@@ -1141,6 +1182,7 @@ Suite *suite_lookup(void)
     tcase_add_loop_test(t, a_key_between_those_that_are_there_is_absent, 0, 4);
     tcase_add_loop_test(t, who_has_seen_enough_versions_is_shown_no_more, 0, 4);
     tcase_add_test(t, a_key_of_a_segment_that_nobody_names_any_more_may_be_lost);
+    tcase_add_test(t, where_only_a_name_is_damaged_no_record_may_be_lost);
     tcase_add_loop_test(t, a_key_of_a_segment_that_is_not_in_the_row_may_be_lost, 0, 2);
     tcase_add_test(t, a_key_that_is_sought_where_the_mark_alone_is_left_may_have_been_there);
     tcase_add_loop_test(t, a_record_is_found_with_the_word_that_newer_ones_were_lost, 0, 7);
