@@ -670,7 +670,8 @@ static void choose_next(linker *l)
     if (row->mark && row->mark->segment > own) own = row->mark->segment;
     for (size_t i = 0; i < row->count; i++) {
         const u9i_facts *f = &row->facts[i];
-        bool ours = f->wrong != U9_R_FOREIGN && !f->blank;
+        bool copy = f->wrong == U9_R_NAME && !f->has_open; /* its number is its name's: none is inside */
+        bool ours = f->wrong != U9_R_FOREIGN && !f->blank && !copy;
         names[i] = f->in_name;
         if (f->in_name < U9I_NUMBER_END / 2 && f->in_name > top) top = f->in_name;
         if (ours && f->number > own) own = f->number;

@@ -166,6 +166,37 @@ static int identify(u9i_dir *dir, const u9i_facts *f, uint64_t out[2])
     return out[0] != 0 || out[1] != 0 ? 0 : u9i_dir_identify(dir, f->name, out);
 }
 
+/* A copy of a segment that goes, which has its name's number as its u9open is damaged: alone it would be the segment. [L-2] */
+static bool is_stray_copy(const u9i_catalog *c, size_t cut, const u9i_facts *f)
+{
+    if (f->wrong != U9_R_NAME) return false;
+    for (size_t i = 0; i < cut; i++) {
+        const u9i_facts *of = u9i_catalog_facts(c, i);
+        if (u9i_facts_on_row(of) && memcmp(of->secret.boundary, f->secret.boundary, U9I_HASH_SIZE) == 0) return true;
+    }
+    return false;
+}
+
+static bool is_victim(const u9i_trimming *t, const u9i_source *source, const u9i_facts *f)
+{
+    bool whose = f->wrong == U9_R_NONE || f->wrong == U9_R_UNREADABLE || f->wrong == U9_R_NAME;
+    return whose && f->number < t->trim.segment && !is_away(source, f);
+}
+
+static u9_err add_victim(u9i_trimming *t, const u9i_source *source, const u9i_facts *f, u9_fault *fault)
+{
+    u9i_victim *v = &t->victims[t->count];
+    int sys = f->wrong == U9_R_UNREADABLE ? -f->unread : identify(source->dir, f, v->identity);
+    if (sys == -ENOENT) return U9_OK;
+    if (sys != 0)
+        return u9i_fault(fault, U9_IO, U9I_AT(.path = source->path, .sys = -sys, .rule = "L-10"),
+                         "cannot look at segment %s, which is to go: nothing was trimmed", f->name);
+    memcpy(v->name, f->name, sizeof v->name);
+    t->count++;
+    if (u9i_facts_on_row(f)) describe(t, f);
+    return U9_OK;
+}
+
 /*
  * All of the log's files in front of the cut: what is void there goes as well, and copies do, each in front of what it is
  * one of, as it would be the segment without that. One that cannot be looked at would stay, behind a hole, and what it
@@ -173,23 +204,14 @@ static int identify(u9i_dir *dir, const u9i_facts *f, uint64_t out[2])
  */
 static u9_err list_victims(u9i_trimming *t, const u9i_source *source, const u9i_catalog *c, size_t cut, u9_fault *fault)
 {
-    t->victims = calloc(cut, sizeof *t->victims);
+    u9_err err = U9_OK;
+    t->victims = calloc(c->count, sizeof *t->victims);
     if (t->victims == NULL) return u9i_fault(fault, U9_NOMEM, U9I_AT(.path = source->path), "out of memory");
-    for (size_t i = 0; i < cut; i++) {
-        const u9i_facts *f = u9i_catalog_facts(c, i);
-        bool unread = f->wrong == U9_R_UNREADABLE, copy = f->wrong == U9_R_NAME;
-        if ((f->wrong != U9_R_NONE && !unread && !copy) || f->number >= t->trim.segment || is_away(source, f)) continue;
-        u9i_victim *v = &t->victims[t->count];
-        int sys = unread ? -f->unread : identify(source->dir, f, v->identity);
-        if (sys == -ENOENT) continue;
-        if (sys != 0)
-            return u9i_fault(fault, U9_IO, U9I_AT(.path = source->path, .sys = -sys, .rule = "L-10"),
-                             "cannot look at segment %s, which is to go: nothing was trimmed", f->name);
-        memcpy(v->name, f->name, sizeof v->name);
-        t->count++;
-        if (u9i_facts_on_row(f)) describe(t, f);
-    }
-    return U9_OK;
+    for (size_t i = cut; i < c->count && err == U9_OK; i++)
+        if (is_stray_copy(c, cut, u9i_catalog_facts(c, i))) err = add_victim(t, source, u9i_catalog_facts(c, i), fault);
+    for (size_t i = 0; i < cut && err == U9_OK; i++)
+        if (is_victim(t, source, u9i_catalog_facts(c, i))) err = add_victim(t, source, u9i_catalog_facts(c, i), fault);
+    return err;
 }
 
 /* Which segments of a catalog go. */

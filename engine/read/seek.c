@@ -299,9 +299,7 @@ static u9_err seek_offset(u9_cursor *c, uint64_t number, uint64_t offset)
     sought s = {.by = BY_OFFSET, .number = offset, .unit = unit_of(c, number)};
     if (s.unit < c->reader.first_unit || s.unit >= c->reader.only)
         return refuse_seek(c, "there is no such segment");
-    if (offset > U9I_DISK_HEADER_SIZE) return seek_to(c, &s);
-    u9i_cursor_go(c, (u9i_spot){.unit = s.unit});
-    return U9_OK;
+    return seek_to(c, &s);
 }
 
 /* The frame where the cursor was saved, if it stands there as it did. False: it does not. */

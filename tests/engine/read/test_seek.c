@@ -383,8 +383,9 @@ START_TEST(damage_at_the_end_of_the_segment_before_is_told)
     log = open_reader(at("log"));
     expect_loss(log, to_ordinal(first.ordinal), last.ordinal, first.ordinal);
     expect_loss(log, (u9_seek){.size = sizeof(u9_seek), .kind = U9_SEEK_TIME, .number = first.time_us}, last.ordinal, first.ordinal);
-    expect_loss(log, (u9_seek){.size = sizeof(u9_seek), .kind = U9_SEEK_OFFSET, .segment = first.segment, .offset = first.frame},
-                last.ordinal, first.ordinal);
+    for (uint64_t offset = 0; offset <= first.frame; offset += 16)
+        expect_loss(log, (u9_seek){.size = sizeof(u9_seek), .kind = U9_SEEK_OFFSET, .segment = first.segment, .offset = offset},
+                    last.ordinal, first.ordinal);
     close_log(log);
 }
 END_TEST
