@@ -1148,6 +1148,37 @@ START_TEST(what_was_lost_at_the_end_behind_an_index_is_told)
 }
 END_TEST
 
+/* Keys out of order, which have entries of their own, in the range of keys of a frame that was lost: what says so is right. [K-2] */
+START_TEST(an_index_that_leads_to_what_was_lost_is_not_wrong)
+{
+    enum { RECORDS = 600, EACH = 10, HARMED = 14, ONE = 405 };
+    u9_log *log;
+    u9_record r = {.frame = 0};
+    uint8_t buf[64], key[8], one[8];
+    uint64_t frame = 0;
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .kind = "uid8"};
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    for (unsigned i = 0; i < RECORDS; i++) {
+        u9i_set_be(key, 8, (uint64_t)(i > RECORDS / 2 && i % EACH == EACH / 2 ? 100 + i / EACH : 10 * i + 1) << 20);
+        if (i == ONE) memcpy(one, key, sizeof one);
+        ck_assert_int_eq(u9_log_append(log, &(u9_key){key, 8}, "\x81", 1, NULL), U9_OK);
+        if (i % EACH == EACH - 1) ck_assert_int_eq(u9_log_sync(log), U9_OK);
+        if (i == HARMED) ck_assert_int_eq(u9_log_get(log, &(u9_key){key, 8}, buf, sizeof buf, &r, NULL), U9_OK);
+        if (i == HARMED) frame = r.frame;
+    }
+    close_log(log);
+    ck_assert_uint_eq(build(0).made, 1);
+    ck_assert_uint_eq(check_it(0).wrong, 0);
+    fill_bytes(segment_path(LOG, 1), frame + 70, 1, 0x55);
+    ck_assert_uint_eq(check_it(0).wrong, 0);
+    o.mode = U9_READ;
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    ck_assert_int_eq(u9_log_get(log, &(u9_key){one, 8}, buf, sizeof buf, &r, NULL), U9_OK);
+    ck_assert_uint_eq(r.ordinal, ONE);
+    close_log(log);
+}
+END_TEST
+
 static void note_why(void *ctx, const u9_index_info *info)
 {
     u9_index_info *out = ctx;
@@ -1386,6 +1417,7 @@ Suite *suite_index_file(void)
     tcase_add_loop_test(t, records_lost_to_damage_are_told_with_and_without_an_index, 0, 4);
     tcase_add_loop_test(t, beside_a_segment_whose_end_is_lost_stands_no_index_that_is_not_used, 0, 8);
     tcase_add_test(t, what_was_lost_at_the_end_behind_an_index_is_told);
+    tcase_add_test(t, an_index_that_leads_to_what_was_lost_is_not_wrong);
     tcase_add_test(t, an_index_beside_with_losses_that_cannot_be_is_not_used_and_says_why);
     tcase_add_loop_test(t, whatever_becomes_of_a_segment_its_index_beside_it_changes_no_answer, 0,
                         (int)thorough(4, 16));
