@@ -135,6 +135,12 @@ static bool is_outside(const u9_cursor *c, const u9_damage *d)
     return d->ordinal >= c->to || (d->lost != U9_NOWHERE && d->ordinal < c->from && d->lost <= c->from - d->ordinal);
 }
 
+/* True if so is all that comes behind it, whatever is damaged there: who goes back from the bounds' end does not come to it. */
+static bool is_behind_bounds(const u9_cursor *c, const u9_damage *d)
+{
+    return c->follower == NULL && d->ordinal != U9_NOWHERE && d->ordinal >= c->to;
+}
+
 /* Of what was trimmed, that which the cursor would have come to. */
 static void leave_out_front(const u9_cursor *c, u9_damage *d)
 {
@@ -227,6 +233,10 @@ static u9_err step_frame(u9_cursor *c, bool back)
         if (step == U9I_STEP_END) return note_cursor_end(c, place, back);
         err = U9_AGAIN;
         if (step == U9I_STEP_DAMAGE) {
+            if (!back && is_behind_bounds(c, &r->damage)) {
+                u9i_reader_go(r, place);
+                return U9_END;
+            }
             if (back) c->counts = false; /* what it cost comes next by now */
             err = tell_what(c);
             continue;

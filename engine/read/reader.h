@@ -170,10 +170,12 @@ static inline bool u9i_reader_fell(u9i_reader *reader, u9_fault *fault)
 /* Makes a DAMAGE of what is wrong with the segment of these facts. Returns U9_OK. */
 u9_err u9i_reader_tell(u9i_reader *reader, u9i_step *step, const u9i_facts *facts, u9i_damage_site site);
 
-/* What the step tells may have cost records. */
+/* What the step tells may have cost records. [K-3] */
 static inline bool u9i_reader_loses(const u9i_reader *reader, u9i_step step)
 {
-    return step == U9I_STEP_DAMAGE && reader->damage.verdict != U9_V_TORN && reader->damage.lost != 0;
+    const u9_damage *d = &reader->damage;
+    bool unconfirmed = d->verdict == U9_V_UNKNOWN && d->at_most; /* frames behind it may have been promised, too */
+    return step == U9I_STEP_DAMAGE && d->verdict != U9_V_TORN && (d->lost != 0 || unconfirmed);
 }
 
 /* What holds of every reader between two steps. */
