@@ -55,7 +55,7 @@ static u9_err list_entries(proving *p)
 }
 
 /* What an entry leads to may have been lost. */
-static bool is_lost(const proving *p, uint64_t at)
+static bool is_within_loss(const proving *p, uint64_t at)
 {
     uint64_t offset = (at >> U9I_VIRTUAL_SHIFT) * U9I_ALIGN;
     return p->blind || u9i_losses_have(&p->b->lost, offset, offset + 1);
@@ -65,13 +65,13 @@ static bool is_lost(const proving *p, uint64_t at)
 static bool leads_to_loss(const proving *p, const u9_key *key, uint64_t below)
 {
     uint64_t at[2];
-    return u9i_index_aim(p->index, key, below, at) == U9_OK && at[1] != 0 && is_lost(p, at[1]);
+    return u9i_index_aim(p->index, key, below, at) == U9_OK && at[1] != 0 && is_within_loss(p, at[1]);
 }
 
 /* The next entry leads to no record, or to one of another key. Where records were lost, it may have been right. */
 static void count_wrong(proving *p)
 {
-    p->wrong += !is_lost(p, p->next.at);
+    p->wrong += !is_within_loss(p, p->next.at);
 }
 
 /* Those that lead to this record, or to none that was passed. True if one is the record's own. */
