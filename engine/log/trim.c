@@ -166,7 +166,7 @@ static int identify(u9i_dir *dir, const u9i_facts *f, uint64_t out[2])
     return out[0] != 0 || out[1] != 0 ? 0 : u9i_dir_identify(dir, f->name, out);
 }
 
-/* A copy of a segment that goes, which has its name's number as its u9open is damaged: alone it would be the segment. [L-2] */
+/* A copy of a segment that goes, behind the cut by its name's number, as its u9open is damaged: alone it would be the segment. [L-2] */
 static bool is_stray_copy(const u9i_catalog *c, size_t cut, const u9i_facts *f)
 {
     if (f->wrong != U9_R_NAME) return false;
