@@ -142,6 +142,7 @@ static u9_err read_new(u9i_snapshot *s, u9_fault *fault)
     u9i_step step = U9I_STEP_DAMAGE;
     u9_err err = U9_OK;
     size_t from = s->options->verify_all || s->partial || fills_gap(s) ? 0 : s->first;
+    while (from > 0 && !u9i_catalog_facts(s->catalog, from)->has_open) from--; /* where it begins, those in front of it say */
     r->leaves = r->seals = true;
     if (from > 0) u9i_reader_segments(r, from, s->catalog->count - 1);
     while (err == U9_OK && step != U9I_STEP_END && !s->gone) {

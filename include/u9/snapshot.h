@@ -78,9 +78,10 @@ typedef struct u9_snapshot_report {
  * time grows under the name "<dir>.partial" and gets its own at the end, durably; what an interrupted run left there
  * is gone on with.
  *
- * The log is read from the first segment that is new to the snapshot on, and verified: of what is damaged the
- * snapshot is an exact copy, and tells the same; if its end is, the last segment is copied whole and not closed. But
- * what was damaged in the log since, and was in the snapshot before, stays there as it was.
+ * The log is read from the first segment that is new to the snapshot on (from one in front of it, if that one has
+ * lost where it begins), and verified: of what is damaged the snapshot is an exact copy, and tells the same; if its
+ * end is, the last segment is copied whole and not closed. But what was damaged in the log since, and was in the
+ * snapshot before, stays there as it was.
  * Files that are not of the log (U9_R_FOREIGN) stay behind. Writers of the log, in this process or others, go on
  * meanwhile, also to roll and trim. `*report` is filled with U9_OK, and with U9_CORRUPT of options.strict.
  *
@@ -90,8 +91,9 @@ typedef struct u9_snapshot_report {
  * Errors: U9_ARG (an argument is NULL, a size is another; `dir` is there and is no snapshot of this log, or was
  * written; or the log is an older state than that, or lost what that has; or it was trimmed beyond what keep_trimmed is
  * to keep; it is the log; the log is a single segment file, or of plain seed files), U9_LOCKED (a writer, or another
- * run, is at work in `dir`), U9_CORRUPT (strict, and something is damaged), U9_STATE (forked; stopped), U9_IO, with
- * sys ENOSPC and others, U9_NOMEM, U9_VERSION, and of a handle that writes those of u9_log_sync. Thread-safe.
+ * run, is at work in `dir`), U9_CORRUPT (strict, and something is damaged; or no segment of the log can be read),
+ * U9_STATE (forked; stopped), U9_IO, with sys ENOSPC and others, U9_NOMEM, U9_VERSION, and of a handle that writes
+ * those of u9_log_sync. Thread-safe.
  */
 U9_API U9_MUST_CHECK u9_err u9_log_snapshot(u9_log *log, const char *dir, const u9_snapshot_options *options,
                                             u9_snapshot_report *report, u9_fault *fault);

@@ -701,6 +701,29 @@ START_TEST(a_damaged_log_is_copied_as_it_is_or_not_at_all) /* [A-2] */
 }
 END_TEST
 
+/* Of the last segment nothing can be read, and no mark says where it began. */
+START_TEST(a_log_whose_end_cannot_be_read_has_the_same_records_the_next_time) /* */
+{
+    make_row_of_segments(at("log"));
+    uint64_t last = 1;
+    while (exists(named("log", last + 1))) last++;
+    ck_assert_uint_gt(last, 2);
+    const char *tip = named("log", last);
+    fill_bytes(tip, 0, 32, 0);
+    sim_resize(tip, file_size(tip) - 4096);
+    remove_log(at("log/.mark"));
+    u9_snapshot_report first = snapshot(at("log"), at("snap"));
+    ck_assert_uint_gt(first.next_ordinal, 0);
+    for (int again = 0; again < 2; again++) {
+        u9_snapshot_report then = snapshot(at("log"), at("snap"));
+        ck_assert_uint_eq(then.next_ordinal, first.next_ordinal);
+        ck_assert_uint_eq(then.first_ordinal, first.first_ordinal);
+        ck_assert_int_eq(then.verdict, first.verdict);
+    }
+    expect_same_damage(at("log"), at("snap"));
+}
+END_TEST
+
 static size_t losses_in(const seen *s)
 {
     return count_damages(s, U9_V_UNKNOWN, U9_R_NONE) + count_damages(s, U9_V_CORRUPT, U9_R_NONE);
@@ -1240,6 +1263,7 @@ Suite *suite_snapshot(void)
     tcase_add_checked_fixture(t, fixture_setup_sim, fixture_teardown);
     tcase_add_test(t, a_file_that_cannot_be_written_is_the_snapshots_and_not_the_logs);
     tcase_add_test(t, a_damaged_log_is_copied_as_it_is_or_not_at_all);
+    tcase_add_test(t, a_log_whose_end_cannot_be_read_has_the_same_records_the_next_time);
     tcase_add_loop_test(t, what_the_log_has_lost_of_its_last_segment_stays_in_the_snapshot, 0,
                         (int)(sizeof spoiled / sizeof *spoiled));
     tcase_add_test(t, what_the_log_has_lost_by_the_time_it_rolled_stays_in_the_snapshot);
