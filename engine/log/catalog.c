@@ -363,7 +363,7 @@ static bool is_current(const load *l)
     for (size_t i = 0; i < l->row.count; i++) {
         const u9i_segment *s = known(l, &l->row.facts[i]);
         if (s == NULL || s->facts.unread ||
-            !(s->facts.has_open || s->facts.blank || s->facts.stray || s->facts.plain))
+            !(s->facts.has_open || s->facts.blank || s->facts.stray || s->facts.plain || s->facts.wrong == U9_R_NAME))
             return false;
     }
     return true;

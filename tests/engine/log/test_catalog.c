@@ -106,6 +106,28 @@ START_TEST(a_segment_that_comes_back_is_read_by_the_next_cursor) /* [R-10] */
 }
 END_TEST
 
+/* What tells that it is a copy is all that it has, and all that the other has: to read both at each look would take long. */
+START_TEST(a_copy_whose_u9open_is_damaged_is_read_again_only_when_something_changed) /* [L-2] */
+{
+    make_four();
+    const char *copy = segment_path(at("log"), 0x10);
+    sim_copy(segment_path(at("log"), 1), copy);
+    fill_bytes(copy, 100, 1, 0x55);
+    u9_log *log = open_told(at("log"));
+    ck_assert_uint_eq(shown(log), EACH * SEGMENTS);
+    unsigned reads = sim_count_of(SIM_READ, copy);
+    ck_assert_uint_gt(reads, 0);
+    for (int i = 0; i < 3; i++) ck_assert_uint_eq(shown(log), EACH * SEGMENTS);
+    ck_assert_uint_eq(sim_count_of(SIM_READ, copy), reads);
+    move_file(segment_path(at("log"), 1), at("one"));
+    ck_assert_uint_eq(shown(log), EACH * SEGMENTS); /* of the copy, now */
+    ck_assert_uint_gt(sim_count_of(SIM_READ, copy), reads);
+    move_file(at("one"), segment_path(at("log"), 1));
+    ck_assert_uint_eq(shown(log), EACH * SEGMENTS);
+    close_log(log);
+}
+END_TEST
+
 typedef struct twice {
     u9i_list_fn *each;
     void *ctx;
@@ -444,6 +466,7 @@ Suite *suite_catalog(void)
     tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
     tcase_add_test(tc, a_log_that_is_another_at_each_look_is_shown_as_it_was_at_the_last);
     tcase_add_test(tc, a_segment_that_comes_back_is_read_by_the_next_cursor);
+    tcase_add_test(tc, a_copy_whose_u9open_is_damaged_is_read_again_only_when_something_changed);
     tcase_add_test(tc, a_name_that_is_listed_twice_is_one_segment);
     tcase_add_test(tc, a_name_that_is_gone_since_it_was_listed_is_none);
     tcase_add_loop_test(tc, where_no_file_stands_the_segment_is_missing_and_the_rest_is_read, 0, NO_FILES);

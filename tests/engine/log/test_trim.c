@@ -515,6 +515,17 @@ static void make_row_with_harmed_copies(const char *log)
     for (unsigned i = 0; i < sizeof copies / sizeof *copies; i++) fill_bytes(segment_path(log, copies[i]), 100, 1, 0x55);
 }
 
+/* Each look at such a log reads all of both. */
+static void make_row_with_a_harmed_copy(const char *log)
+{
+    size_t size;
+    make_row_of_segments(log);
+    uint8_t *bytes = read_file(segment_path(log, 1), &size);
+    bytes[100] = 0x55;
+    write_file(segment_path(log, UINT64_MAX), bytes, size);
+    free(bytes);
+}
+
 /* Stops at each call in turn, which fails and so do all behind it; with a power cut, too. */
 static void stop_anywhere(const story *it, bool power, unsigned at_least)
 {
@@ -545,13 +556,15 @@ END_TEST
 START_TEST(what_is_there_twice_goes_whole) /* [L-10] */
 {
     u9_fault fault;
-    void (*const make)(const char *) = _i == 0 ? make_row_with_copies : make_row_with_harmed_copies;
-    make(at("log"));
+    void (*const usual)(const char *) = _i == 0 ? make_row_with_copies : make_row_with_a_harmed_copy;
+    void (*const all)(const char *) = _i == 0 ? make_row_with_copies : make_row_with_harmed_copies;
+    void (*const make)(const char *) = thorough(0, 1) ? all : usual;
+    all(at("log"));
     ck_assert_int_eq(tell_closed(at("log"), &fault), U9_OK);
     for (unsigned i = 0; i < sizeof copies / sizeof *copies; i++) ck_assert(!exists(segment_path(at("log"), copies[i])));
     expect_recovers(at("log"), 0);
     for (unsigned power = 0; power < 2; power++) stop_anywhere(&(story){make, tell_closed, 0}, power, 60);
-    stop_anywhere(&(story){make, tell_kept, 20}, true, 150);
+    if (make != make_row_with_a_harmed_copy) stop_anywhere(&(story){make, tell_kept, 20}, true, 150);
 }
 END_TEST
 
