@@ -277,11 +277,8 @@ static u9_err write_mark_of(u9_log *log, const u9i_mark_record *mark, u9_fault *
 static u9_err say_trimmed(u9_log *log, const u9i_trim_record *trim, u9_fault *fault)
 {
     u9i_mark_record mark;
-    u9_err err = u9i_writer_trim(&log->writer, trim, fault);
-    if (err != U9_OK) return err;
-    bool durable = u9i_writer_mark(&log->writer, &mark);
-    assert(durable && mark.first_ordinal >= trim->ordinal);
-    return write_mark_of(log, &mark, fault);
+    u9_err err = u9i_writer_trim(&log->writer, trim, &mark, fault);
+    return err == U9_OK ? write_mark_of(log, &mark, fault) : err;
 }
 
 /* Nothing of the log's is to be had for a new segment. */

@@ -161,16 +161,21 @@ uint64_t u9i_writer_tip(u9i_writer *w, uint64_t *bytes)
     return number;
 }
 
-bool u9i_writer_mark(u9i_writer *w, u9i_mark_record *out)
+bool u9i_writer_mark_at(const u9i_writer *w, uint64_t now_us, u9i_mark_record *out)
 {
-    uint64_t now = u9i_wall_us(w->env);
-    u9i_writer_lock(w);
-    bool there = w->started && w->durable.offset > 0;
     *out = (u9i_mark_record){.first_ordinal = w->plan.first_ordinal, .segment = w->out.number,
-                             .end = w->durable, .time_us = now};
+                             .end = w->durable, .time_us = now_us};
     memcpy(out->log, w->plan.log, sizeof out->log);
     memcpy(out->boundary, w->out.secret.boundary, sizeof out->boundary);
     memcpy(out->secret, w->out.secret.bytes, sizeof out->secret);
+    return w->started && w->durable.offset > 0;
+}
+
+bool u9i_writer_mark(u9i_writer *w, u9i_mark_record *out)
+{
+    uint64_t now_us = u9i_wall_us(w->env);
+    u9i_writer_lock(w);
+    bool there = u9i_writer_mark_at(w, now_us, out);
     u9i_writer_unlock(w);
     return there;
 }

@@ -217,10 +217,10 @@ U9_MUST_CHECK u9_err u9i_writer_create(u9i_writer *writer, u9_fault *fault);
 
 /*
  * Says that segments below `trim->segment` are not kept, durably, in a new file, which the session begins or goes over
- * to. Everything appended is durable then, too. U9_IO: there is no room, or U9_AGAIN: a record in parts is being written;
- * nothing changed. U9_POISONED. [L-10] [C-6]
+ * to. Everything appended is durable then, too: that is what `mark` says, whatever others append meanwhile. U9_IO: there is
+ * no room, or U9_AGAIN: a record in parts is being written; nothing changed. U9_POISONED. [L-10] [C-6]
  */
-U9_MUST_CHECK u9_err u9i_writer_trim(u9i_writer *writer, const u9i_trim_record *trim, u9_fault *fault);
+U9_MUST_CHECK u9_err u9i_writer_trim(u9i_writer *writer, const u9i_trim_record *trim, u9i_mark_record *mark, u9_fault *fault);
 
 /* What is begun and marked from here on says that the log is kept from there on: something else says so already. [L-10] */
 void u9i_writer_keep_from(u9i_writer *writer, const u9i_trim_record *trim);

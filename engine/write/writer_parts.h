@@ -37,6 +37,9 @@ u9_err u9i_writer_poison(u9i_writer *w, const u9i_segment_out *out, int sys, con
 /* Tells that the writer is poisoned, if it is; else U9_OK. The lock is held. */
 u9_err u9i_writer_refuse(const u9i_writer *w, u9_fault *fault);
 
+/* u9i_writer_mark, of now; the lock is held. */
+bool u9i_writer_mark_at(const u9i_writer *w, uint64_t now_us, u9i_mark_record *out);
+
 /* Records */
 
 typedef struct u9i_measure {

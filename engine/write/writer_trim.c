@@ -58,8 +58,9 @@ static u9_err start_fresh(u9i_writer *w, const u9i_trim_record *trim, u9_fault *
     return err;
 }
 
-u9_err u9i_writer_trim(u9i_writer *w, const u9i_trim_record *trim, u9_fault *fault)
+u9_err u9i_writer_trim(u9i_writer *w, const u9i_trim_record *trim, u9i_mark_record *mark, u9_fault *fault)
 {
+    uint64_t now_us = u9i_wall_us(w->env);
     u9i_writer_lock(w);
     u9i_writer_take_role(w);
     u9_err err = u9i_writer_refuse(w, fault);
@@ -71,6 +72,10 @@ u9_err u9i_writer_trim(u9i_writer *w, const u9i_trim_record *trim, u9_fault *fau
     } else if (err == U9_OK) {
         err = u9i_writer_roll(w, U9I_WRITER_SLACK, trim, fault);
         if (err == U9_OK) err = u9i_writer_flush(w, fault);
+    }
+    if (err == U9_OK) {
+        bool durable = u9i_writer_mark_at(w, now_us, mark);
+        assert(durable && mark->first_ordinal >= trim->ordinal);
     }
     u9i_writer_give_role(w);
     u9i_writer_unlock(w);

@@ -448,6 +448,55 @@ START_TEST(threads_append_trim_and_read_on_one_handle)
 }
 END_TEST
 
+static const u9i_clock *true_clock;
+static __thread bool dawdles;
+static bool all_trimmed;
+
+/* A busy machine lets a thread wait anywhere: this one does so wherever it asks for the time. */
+static uint64_t tell_time_late(u9i_env *env)
+{
+    if (dawdles) true_clock->sleep_us(env, 5000);
+    return true_clock->wall_us(env);
+}
+
+static void *append_until_trimmed(void *ctx)
+{
+    static const uint8_t bytes[50000]; /* most of a segment */
+    while (!__atomic_load_n(&all_trimmed, __ATOMIC_ACQUIRE)) append_bytes(ctx, bytes, sizeof bytes);
+    return NULL;
+}
+
+START_TEST(a_log_that_rolls_on_while_it_says_what_was_trimmed_is_trimmed) /* [L-10] [M-5] */
+{
+    u9i_env *env;
+    pthread_t threads[3];
+    u9_options o = small_options();
+    o.policy = U9_POLICY_INTERVAL;
+    u9_log *w = open_writer(at("log"), &o);
+    ck_assert_int_eq(u9i_env_choose(io_of(at("log")), &env, NULL), U9_OK);
+    true_clock = env->clock;
+    u9i_clock late = *true_clock;
+    late.wall_us = tell_time_late;
+    env->clock = &late;
+    all_trimmed = false;
+    for (unsigned i = 0; i < 3; i++) ck_assert_int_eq(pthread_create(&threads[i], NULL, append_until_trimmed, w), 0);
+    dawdles = true;
+    for (uint64_t i = 0, segments = 0; segments < 30; i++) {
+        u9_trimmed t = trim_on(w, (u9_trim){.size = sizeof(u9_trim), .keep_bytes = 1});
+        segments += t.segments;
+        ck_assert_uint_lt(i, 100000);
+    }
+    dawdles = false;
+    __atomic_store_n(&all_trimmed, true, __ATOMIC_RELEASE);
+    for (unsigned i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+    close_log(w);
+    env->clock = true_clock;
+    seen *s = look(at("log"));
+    ck_assert_int_eq(s->report.verdict, U9_V_CLEAN);
+    forget(s);
+}
+END_TEST
+
 /* Reads what comes, to the end. */
 static void *drain(void *ctx)
 {
@@ -506,6 +555,7 @@ Suite *suite_trim_readers(void)
     tcase_add_checked_fixture(t, fixture_setup, fixture_teardown);
     tcase_set_timeout(t, 120);
     tcase_add_test(t, threads_append_trim_and_read_on_one_handle);
+    tcase_add_test(t, a_log_that_rolls_on_while_it_says_what_was_trimmed_is_trimmed);
     tcase_add_test(t, what_is_trimmed_while_it_is_sent_ends_the_sending);
     suite_add_tcase(suite, t);
     return suite;
