@@ -25,6 +25,7 @@ typedef struct u9i_intake {
     u9_cursor *cursor;
     u9_record now;    /* the record at hand; borrows the cursor or `sorted` */
     bool ended;       /* there is none */
+    uint64_t end;     /* records from this ordinal on came when its order was known: they are left out */
     bool large;       /* it is larger than a body: u9_record_open has it */
     uint8_t last[512]; /* the key before, raw */
     size_t last_size;

@@ -51,11 +51,11 @@ static u9_err open_cursor(u9i_intake *s, u9_fault *fault)
     return u9_cursor_open(s->log, NULL, &s->cursor, fault);
 }
 
-/* One step of the cursor. */
+/* One step of the cursor: to the next record, or to the end. */
 static u9_err step_intake(u9i_intake *s, u9_fault *fault)
 {
     u9_err err = u9_cursor_next(s->cursor, &s->now);
-    s->ended = err == U9_END;
+    s->ended = err == U9_END || ((err == U9_OK || err == U9_LIMIT) && s->now.ordinal >= s->end);
     s->large = err == U9_LIMIT;
     if (s->ended || s->large || err == U9_OK) err = U9_OK;
     else u9_cursor_fault(s->cursor, fault);
@@ -77,13 +77,19 @@ static bool key_follows(u9i_intake *s)
     return ok;
 }
 
-/* Goes through the log once: *ordered. What is damaged is told when it is read again. */
-static u9_err look_for_order(u9i_intake *s, bool *ordered, u9_fault *fault)
+/*
+ * Goes through the log once: *ordered, up to which ordinal. What a writer appends later need not be. What is damaged is told
+ * when it is read again.
+ */
+static u9_err look_for_order(u9i_intake *s, bool *ordered, uint64_t *end, u9_fault *fault)
 {
     u9_err err = open_cursor(s, fault);
     *ordered = true;
-    while (err == U9_OK && *ordered && (err = step_intake(s, fault)) == U9_OK && !s->ended) *ordered = key_follows(s);
-    s->begun = false;
+    *end = 0;
+    while (err == U9_OK && *ordered && (err = step_intake(s, fault)) == U9_OK && !s->ended) {
+        *ordered = key_follows(s);
+        *end = s->now.ordinal + 1;
+    }
     return err;
 }
 
@@ -131,16 +137,17 @@ u9_err u9i_intake_open(u9i_intake *s, u9i_merging *m, const char *path, u9_fault
     u9_options quiet = {.size = sizeof quiet, .mode = U9_READ, .io = m->options->io, .on_damage = pass_by};
     u9_options telling = quiet;
     bool ordered = true;
-    *s = (u9i_intake){.path = path};
+    *s = (u9i_intake){.path = path, .end = U9_NOWHERE};
     telling.on_damage = on_damage;
     telling.on_damage_ctx = m;
     u9_err err = u9_log_open(path, &telling, &s->log, fault);
     if (err == U9_OK && m->options->memory > 0) {
-        u9i_intake look = {.path = path};
+        u9i_intake look = {.path = path, .end = U9_NOWHERE};
         err = u9_log_open(path, &quiet, &look.log, fault);
-        if (err == U9_OK) err = look_for_order(&look, &ordered, fault);
+        if (err == U9_OK) err = look_for_order(&look, &ordered, &s->end, fault);
         u9i_intake_close(&look);
     }
+    if (!ordered) s->end = U9_NOWHERE;
     if (err == U9_OK) err = ordered ? open_cursor(s, fault) : sort_all(s, m, fault);
     return err == U9_OK ? u9i_intake_next(s, m, fault) : err;
 }

@@ -50,8 +50,8 @@ typedef struct u9_merge_report {
  * logs agree on it. Records are kept byte for byte; ordinals, frames and times are new. All logs have the same key
  * kind, and so has `out`.
  *
- * The logs are read as they stand, beside their writers. What is damaged in one is told and left out. `out` grows
- * under the name "<out>.partial", is closed, read once more, and then gets its name: it is there whole, or not at
+ * The logs are read as they stand, beside their writers (with options.memory, as they stood when it was looked
+ * whether their keys are in order). What is damaged in one is told and left out. `out` grows under the name "<out>.partial", is closed, read once more, and then gets its name: it is there whole, or not at
  * all. Memory: a frame for each log, and some 100 bytes for each different record of the key at hand, if several logs
  * have it.
  *

@@ -168,6 +168,46 @@ START_TEST(a_log_that_is_not_in_order_is_refused_or_sorted) /* [A-5] */
 }
 END_TEST
 
+static u9_log *writer;
+static unsigned call, writes_at;
+static void write_at_a_call(sim_kind kind)
+{
+    (void)kind;
+    if (writer == NULL || ++call != writes_at) return;
+    u9_log *w = writer;
+    writer = NULL;
+    put(w, "a", "low");
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    writer = w;
+}
+
+START_TEST(what_a_writer_appends_meanwhile_is_sorted_or_left_out) /* */
+{
+    unsigned lines[2] = {0};
+    for (call = writes_at = 1; call >= writes_at; writes_at++) {
+        make("a", "b=1 d=2");
+        u9_log *w = open_kind(at("a"), "rkey");
+        put(w, "f", "3");
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        call = 0;
+        writer = w;
+        sim_before_call(write_at_a_call);
+        u9_err err = merge("out", "a", (u9_merge_options){.memory = 1 << 20});
+        sim_before_call(NULL);
+        writer = NULL;
+        ck_assert_msg(err == U9_OK, "%u: %s", writes_at, fault.text);
+        bool with = strcmp(records_of("out"), "a=low b=1 d=2 f=3") == 0;
+        if (!with) ck_assert_str_eq(records_of("out"), "b=1 d=2 f=3");
+        lines[with]++;
+        close_log(w);
+        remove_log(at("a"));
+        remove_log(at("out"));
+    }
+    ck_assert_uint_gt(lines[0], 0);
+    ck_assert_uint_gt(lines[1], 0);
+}
+END_TEST
+
 START_TEST(logs_of_different_kinds_are_refused) /* [A-5] [L-6] */
 {
     make("a", "a=1");
@@ -457,6 +497,7 @@ Suite *suite_merge(void)
     tcase_add_test(t, what_a_log_has_several_times_it_keeps);
     tcase_add_test(t, a_key_with_many_records_is_merged_as_fast_as_others);
     tcase_add_test(t, a_log_that_is_not_in_order_is_refused_or_sorted);
+    tcase_add_test(t, what_a_writer_appends_meanwhile_is_sorted_or_left_out);
     tcase_add_test(t, logs_of_different_kinds_are_refused);
     tcase_add_test(t, a_log_with_its_own_past_is_itself);
     tcase_add_test(t, records_larger_than_memory_are_merged_and_told_apart_by_their_last_byte);
