@@ -129,27 +129,26 @@ u9_err u9i_cursor_check_key(const u9_cursor *c, const u9_key *key, u9_fault *fau
     return check_key(c->log, u9i_kind_in(c->log, c->reader.catalog), key, fault);
 }
 
-/* The first bytes of a record in parts, up to all. */
-static u9_err read_front(u9_log *log, const u9_record *r, uint8_t *buf, size_t size, size_t *got, u9_fault *fault)
+/* All of the record that was found is in the buffer. */
+static void show_buffer(lookup *l)
 {
-    u9_reading *reading = NULL;
-    u9_err err = u9_record_open(log, r, &reading, fault);
-    if (err == U9_OK) err = u9_record_read(reading, 0, buf, size, got, fault);
-    u9_record_close(reading);
-    return err;
+    u9_record *f = &l->found;
+    f->bytes = l->buf;
+    f->values = f->bytes + (f->size - f->values_size);
+    f->key.data = f->values - f->key.size;
+    l->copied = true;
 }
 
 /* A record that no cursor hands out at once, and for which there is room: read in pieces. [C-6] */
 static u9_err fetch_large(u9_log *log, lookup *l, u9_fault *fault)
 {
     size_t got;
-    u9_record *f = &l->found;
-    u9_err err = read_front(log, f, l->buf, (size_t)f->size, &got, fault);
-    if (err != U9_OK) return err;
-    f->bytes = l->buf;
-    f->values = f->bytes + (f->size - f->values_size);
-    f->key.data = f->values - f->key.size;
-    return U9_OK;
+    u9_reading *reading = NULL;
+    u9_err err = u9_record_open(log, &l->found, &reading, fault);
+    if (err == U9_OK) err = u9_record_read(reading, 0, l->buf, (size_t)l->found.size, &got, fault);
+    u9_record_close(reading);
+    if (err == U9_OK) show_buffer(l);
+    return err;
 }
 
 /* What was found is the newest that is left. */
@@ -194,24 +193,42 @@ bool u9i_lookup_newer_lost(const u9i_view *v, const u9i_indexed *s, uint64_t at)
     return at < s->lost_before || c->untold > unit + 1;
 }
 
-/* A record in parts, of which this is the last one: it counts if it has the key. U9_CORRUPT: it has another. [C-6] */
+/* All of a record in parts that has the key: in the buffer, if there is room. */
+static u9_err take_parts(lookup *l, u9_reading *reading)
+{
+    size_t got;
+    l->found.key.data = l->key->data;
+    if (l->found.size > l->cap) return u9i_reading_prove(reading);
+    u9_err err = u9_record_read(reading, 0, l->buf, (size_t)l->found.size, &got, NULL);
+    if (err == U9_OK) show_buffer(l);
+    return err;
+}
+
+/*
+ * A record in parts, of which this is the last one: it counts if it has the key, and all of them are there. U9_CORRUPT: it
+ * does not. [C-6]
+ */
 static u9_err match_parts(u9_log *log, lookup *l, uint64_t segment, const u9i_open_frame *f, uint64_t at)
 {
     enum { FRONT = U9I_KEY_MAX + 32 };
     uint8_t front[FRONT];
     u9i_part_record part;
     u9i_record r;
-    size_t got;
+    u9_reading *reading = NULL;
+    size_t got = 0;
     if (u9i_part_record_decode(f->bytes, f->size, &part) != U9_OK) return U9_CORRUPT;
     u9_record whole = {.ordinal = f->ordinal, .time_us = f->time_us, .segment = segment, .frame = f->offset, .at = at,
                        .size = part.total};
-    u9_err err = read_front(log, &whole, front, sizeof front, &got, NULL);
-    if (err != U9_OK || u9i_record_front(front, got, part.total, &r) != U9_OK) return U9_CORRUPT;
-    whole.key = (u9_key){.data = r.key, .size = r.key_size};
-    whole.values_size = whole.size - (uint64_t)(r.key + r.key_size - front);
-    if (!match_record(l, &whole)) return U9_CORRUPT; /* another key of the same hash */
-    l->found.key.data = l->key->data;
-    return U9_OK;
+    u9_err err = u9i_reading_open(log, &whole, false, &reading, NULL);
+    if (err == U9_OK) err = u9_record_read(reading, 0, front, sizeof front, &got, NULL);
+    if (err == U9_OK) err = u9i_record_front(front, got, part.total, &r);
+    if (err == U9_OK) {
+        whole.key = (u9_key){.data = r.key, .size = r.key_size};
+        whole.values_size = whole.size - (uint64_t)(r.key + r.key_size - front);
+        err = match_record(l, &whole) ? take_parts(l, reading) : U9_CORRUPT; /* another key of the same hash */
+    }
+    u9_record_close(reading);
+    return err == U9_OK ? U9_OK : U9_CORRUPT;
 }
 
 u9_record u9i_lookup_record(uint64_t segment, const u9i_open_frame *f, const u9i_found *found)

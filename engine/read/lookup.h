@@ -11,6 +11,12 @@
 /* An argument is NULL, or the handle is another process's: U9_ARG, U9_STATE; a key that is none of the log's: U9_ARG. */
 U9_MUST_CHECK u9_err u9i_lookup_check(const u9_log *log, const u9_key *key, u9_fault *fault);
 
+/* As u9_record_open; not `shown` to the caller before, frames that were proven once are not proven again. */
+U9_MUST_CHECK u9_err u9i_reading_open(u9_log *log, const u9_record *record, bool shown, u9_reading **out, u9_fault *fault);
+
+/* Goes through all of its parts. U9_CORRUPT: one is not there, or not as it was. */
+U9_MUST_CHECK u9_err u9i_reading_prove(u9_reading *reading);
+
 /* True if these bytes are the key. A record without a key has none. */
 bool u9i_lookup_same(const u9_key *key, const void *data, size_t size);
 

@@ -22,6 +22,7 @@ struct u9_reading {
     uint8_t *scratch; /* U9I_BODY_MAX bytes */
     uint64_t size;    /* bytes of the record */
     uint64_t ordinal;
+    bool shown; /* to the caller: what was proven before is proven again */
     bool in_parts;
     u9i_part_walk walk;   /* in_parts; else */
     const uint8_t *bytes; /*   all of them, in window or scratch */
@@ -69,7 +70,7 @@ static u9_err open_its_segment(u9_reading *r, uint64_t number, u9_fault *fault)
         err = u9i_fault(fault, U9_ABSENT, U9I_AT(.path = source->path, .segment = number),
                         "the record's segment is not there");
     /* Its bytes are asked for again, after they were shown: what decayed meanwhile is told. */
-    if (err == U9_OK) u9i_window_remember(r->it.window, NULL, U9_VERIFY_ALWAYS);
+    if (err == U9_OK && r->shown) u9i_window_remember(r->it.window, NULL, U9_VERIFY_ALWAYS);
     u9i_catalog_unref(catalog);
     return err;
 }
@@ -130,13 +131,9 @@ static u9_err open_record_at(u9_reading *r, const u9_record *record, u9_fault *f
     return err == U9_OK ? err : u9i_source_fault(&r->log->source, &r->it, err, fault);
 }
 
-u9_err u9_record_open(u9_log *log, const u9_record *record, u9_reading **out, u9_fault *fault)
+u9_err u9i_reading_open(u9_log *log, const u9_record *record, bool shown, u9_reading **out, u9_fault *fault)
 {
-    if (log == NULL || record == NULL || out == NULL)
-        return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL");
     const u9i_where *at = U9I_AT(.path = log->source.path);
-    if (u9i_log_forked(log))
-        return u9i_fault(fault, U9_STATE, at, "the handle belongs to the parent process");
     u9_reading *r = calloc(1, sizeof *r);
     if (r) r->scratch = u9i_pages(U9I_BODY_MAX);
     if (r == NULL || r->scratch == NULL) {
@@ -146,6 +143,7 @@ u9_err u9_record_open(u9_log *log, const u9_record *record, u9_reading **out, u9
     r->log = log;
     r->size = record->size;
     r->ordinal = record->ordinal;
+    r->shown = shown;
     u9_err err = open_record_at(r, record, fault);
     if (log->writing && (err == U9_CORRUPT || err == U9_ABSENT)) { /* a lookup may have shown it before it was written */
         u9i_iterator_close(&r->it);
@@ -159,6 +157,15 @@ u9_err u9_record_open(u9_log *log, const u9_record *record, u9_reading **out, u9
     reading_check(r);
     *out = r;
     return U9_OK;
+}
+
+u9_err u9_record_open(u9_log *log, const u9_record *record, u9_reading **out, u9_fault *fault)
+{
+    if (log == NULL || record == NULL || out == NULL)
+        return u9i_fault(fault, U9_ARG, U9I_AT(), "an argument is NULL");
+    if (u9i_log_forked(log))
+        return u9i_fault(fault, U9_STATE, U9I_AT(.path = log->source.path), "the handle belongs to the parent process");
+    return u9i_reading_open(log, record, true, out, fault);
 }
 
 /* Which part it is, and from which of the record's bytes on, that is not there. */
@@ -201,6 +208,15 @@ u9_err u9_record_read(u9_reading *r, uint64_t offset, void *buf, size_t size, si
     reading_check(r);
     if (err == U9_CORRUPT) return tell_gap(r, fault);
     return err == U9_OK ? err : u9i_source_fault(&r->log->source, &r->it, err, fault);
+}
+
+u9_err u9i_reading_prove(u9_reading *r)
+{
+    u9i_span piece;
+    u9_err err = U9_OK;
+    for (uint64_t at = 0; err == U9_OK && r->in_parts && at < r->size; at += piece.size)
+        err = u9i_part_walk_at(&r->walk, at, &piece);
+    return err;
 }
 
 void u9_record_close(u9_reading *r)

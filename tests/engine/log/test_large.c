@@ -174,6 +174,49 @@ START_TEST(a_record_in_pieces_is_found_by_a_key_of_any_kind) /* [L-6] [K-2] */
 }
 END_TEST
 
+/* A part in the middle is damaged: no reader serves the record, and no index does; of one that comes again the older is left. */
+START_TEST(a_record_that_lacks_a_part_is_found_by_no_index) /* [K-3] [C-6] */
+{
+    enum { SIZE = 5 * PART, CAP = 6 * PART };
+    static const size_t caps[] = {0, 1000, CAP};
+    static uint8_t buf[CAP], value[16];
+    bool sealed = _i % 2, damaged = _i / 2;
+    u9_key key = {.data = "a", .size = 1}, other = {.data = "b", .size = 1};
+    u9_options o = small_options();
+    u9_record r;
+    u9_fault fault;
+    o.kind = "rkey";
+    if (!sealed) o.segment_size = 0;
+    u9_log *w = open_writer(at("log"), &o);
+    ck_assert_int_eq(u9_log_append(w, &key, "\x81", 1, NULL), U9_OK);
+    u9_append *a;
+    size_t head = u9_value_head(U9_BYTES, SIZE, value);
+    ck_assert_int_eq(u9_append_begin(w, &key, 1, head + SIZE, &a, NULL), U9_OK);
+    ck_assert_int_eq(u9_append_write(a, value, head), U9_OK);
+    for (unsigned i = 0; i < SIZE / PART; i++) ck_assert_int_eq(u9_append_write(a, buf, PART), U9_OK);
+    ck_assert_int_eq(u9_append_end(a, NULL), U9_OK);
+    ck_assert_int_eq(u9_log_append(w, &other, "\x82", 1, NULL), U9_OK); /* into another segment, so that this one is sealed */
+    close_log(w);
+    ck_assert_uint_eq(segments_in(at("log")), sealed ? 2 : 1);
+    if (damaged) flip_bit(segment_path(at("log"), 1), 3 * PART, 1);
+    u9_log *log = open_reader(at("log"));
+    for (unsigned i = 0; i < 3; i++) {
+        r.size = 0;
+        u9_err err = u9_log_get(log, &key, buf, caps[i], &r, &fault);
+        uint64_t ordinal = damaged ? 0 : 1;
+        ck_assert_msg(err == (damaged ? U9_CORRUPT : i < 2 ? U9_LIMIT : U9_OK), "%s", u9_err_name(err));
+        ck_assert_uint_eq(r.ordinal, ordinal);
+        ck_assert_uint_gt(r.size, 0);
+        ck_assert_mem_eq(r.key.data, "a", 1);
+        ck_assert_uint_eq(r.values_size, damaged ? 1 : head + SIZE);
+        if (i > 0 && damaged) ck_assert_mem_eq(r.values, "\x81", 1);
+        if (i == 2 && !damaged) ck_assert_mem_eq(r.values, value, head);
+        memset(buf, 0, sizeof buf);
+    }
+    close_log(log);
+}
+END_TEST
+
 /* [L-7] Its time is that of the beginning, no other record has it, and those in between have later ones. */
 START_TEST(the_key_is_that_of_the_beginning_and_nobody_elses)
 {
@@ -898,6 +941,7 @@ Suite *suite_large(void)
     tcase_add_checked_fixture(tc, fixture_setup_sim, fixture_teardown);
     tcase_add_test(tc, a_record_in_pieces_is_like_any_other);
     tcase_add_test(tc, the_key_is_that_of_the_beginning_and_nobody_elses);
+    tcase_add_loop_test(tc, a_record_that_lacks_a_part_is_found_by_no_index, 0, 4);
     tcase_add_test(tc, a_record_of_any_size_is_read_back);
     tcase_add_test(tc, values_that_are_not_as_announced_are_refused);
     tcase_add_test(tc, a_given_key_is_checked_at_the_beginning);
