@@ -132,18 +132,19 @@ static u9_err write_large(merge *m, u9i_intake *s, u9_fault *fault)
     err = pass_large(m, s, write_piece, &w, fault);
     if (err == U9_OK) err = merge_told(m, u9_append_end(w.append, NULL), fault);
     if (err != U9_OK) u9_append_abort(w.append);
+    m->common.report.records += err == U9_OK;
     return err;
 }
 
 static u9_err write_record(merge *m, u9i_intake *s, u9_fault *fault)
 {
-    m->common.report.records++;
     if (s->large) return write_large(m, s, fault);
     u9_err err = m->used > 0 && m->used + (size_t)s->now.size > FRAME ? write_frame(m, fault) : U9_OK;
     if (err != U9_OK) return err;
     memcpy(m->body + m->used, s->now.bytes, (size_t)s->now.size);
     m->used += (size_t)s->now.size;
     m->records++;
+    m->common.report.records++;
     return U9_OK;
 }
 
@@ -213,9 +214,10 @@ static u9_err take_or_drop(merge *m, u9i_intake *s, bool *added, u9_fault *fault
         m->common.report.repeats++;
         return U9_OK;
     }
-    v->written++;
-    *added = true;
-    return write_record(m, s, fault);
+    err = write_record(m, s, fault);
+    v->written += err == U9_OK;
+    *added |= err == U9_OK;
+    return err;
 }
 
 static bool has_key(const merge *m, const u9i_intake *s)
@@ -229,6 +231,7 @@ static u9_err take_intake(merge *m, u9i_intake *s, bool alone, bool *added, u9_f
     u9_err err = U9_OK;
     while (err == U9_OK && has_key(m, s)) {
         err = alone ? write_record(m, s, fault) : take_or_drop(m, s, added, fault);
+        if (err == U9_ABSENT) err = u9i_intake_tell_trimmed(s, &m->common); /* one that is read where it stands */
         if (err == U9_OK) err = u9i_intake_next(s, &m->common, fault);
     }
     return err;

@@ -48,6 +48,9 @@ void u9i_intake_close(u9i_intake *stream);
 /* The next record, or stream->ended. U9_ARG: the keys are not in order. */
 U9_MUST_CHECK u9_err u9i_intake_next(u9i_intake *stream, u9i_merging *merging, u9_fault *fault);
 
+/* The record at hand was trimmed before it was taken. U9_OK. */
+u9_err u9i_intake_tell_trimmed(const u9i_intake *stream, u9i_merging *merging);
+
 /* The order of raw keys: of their bytes. */
 int u9i_key_order(const u9_key *a, const u9_key *b);
 

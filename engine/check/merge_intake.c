@@ -180,3 +180,11 @@ u9_err u9i_intake_next(u9i_intake *s, u9i_merging *m, u9_fault *fault)
     intake_check(s);
     return U9_OK;
 }
+
+u9_err u9i_intake_tell_trimmed(const u9i_intake *s, u9i_merging *m)
+{
+    m->report.read--;
+    count_damage(m, &(u9_damage){.verdict = U9_V_TORN, .reason = U9_R_TRIMMED, .segment = s->now.segment, .path = s->path,
+                                 .ordinal = s->now.ordinal, .lost = 1});
+    return U9_OK;
+}
