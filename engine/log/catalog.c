@@ -86,6 +86,29 @@ void u9i_source_close(u9i_source *s)
     free(s->path);
 }
 
+void u9i_source_hold(u9i_source *s, u9i_held *held, u9i_segment *segment)
+{
+    if (held->segment == segment) return;
+    pthread_mutex_lock(&s->lock);
+    u9i_held **from = &s->held;
+    while (*from != NULL && *from != held) from = &(*from)->next;
+    if (*from != NULL) *from = held->next;
+    held->segment = segment;
+    held->next = s->held;
+    if (segment != NULL) s->held = held;
+    pthread_mutex_unlock(&s->lock);
+}
+
+u9i_segment *u9i_source_held(u9i_source *s, uint64_t number)
+{
+    pthread_mutex_lock(&s->lock);
+    const u9i_held *held = s->held;
+    while (held != NULL && held->segment->facts.number != number) held = held->next;
+    u9i_segment *segment = held ? u9i_segment_ref(held->segment) : NULL;
+    pthread_mutex_unlock(&s->lock);
+    return segment;
+}
+
 /* What holds of every source while its lock is held. */
 static void source_check(const u9i_source *s)
 {

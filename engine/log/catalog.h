@@ -71,6 +71,15 @@ typedef struct u9i_catalog {
     char kind[U9I_KIND_MAX + 1]; /* "" if no u9open could be read */
 } u9i_catalog;
 
+/*
+ * A segment of which a cursor has just shown a record that is read where it stands: trimmed or not, as long as the cursor is
+ * there. `segment` NULL: none.
+ */
+typedef struct u9i_held {
+    u9i_segment *segment; /* borrows */
+    struct u9i_held *next;
+} u9i_held;
+
 typedef struct u9i_source {
     u9i_dir *dir;
     char *path;
@@ -80,6 +89,7 @@ typedef struct u9i_source {
     u9i_trim_record explained; /* goes for a u9trim: see u9i_source_explain; segment 0: nothing does */
     pthread_mutex_t lock; /* guards what follows */
     u9i_catalog *current; /* NULL: none yet */
+    u9i_held *held;       /* borrows */
 } u9i_source;
 
 /*
@@ -101,7 +111,12 @@ void u9i_source_accept(u9i_source *source);
  */
 void u9i_source_explain(u9i_source *source, const u9i_trim_record *trim);
 
-void u9i_source_close(u9i_source *source); /* all catalogs and windows are back */
+void u9i_source_close(u9i_source *source); /* all catalogs and windows are back, nothing is held */
+
+/* What was held in `held` is no longer; from now on this is, or (NULL) nothing. */
+void u9i_source_hold(u9i_source *source, u9i_held *held, u9i_segment *segment);
+/* A reference to a held segment of the row; NULL: none has that number. */
+u9i_segment *u9i_source_held(u9i_source *source, uint64_t number);
 
 /*
  * A reference to the catalog of what is there now; an empty directory gives an empty one. U9_IO, U9_NOMEM,

@@ -77,8 +77,14 @@ u9_err u9_cursor_open(u9_log *log, const u9_range *range, u9_cursor **out, u9_fa
     return U9_OK;
 }
 
+static void let_go(u9_cursor *c)
+{
+    u9i_source_hold(&c->log->source, &c->held, NULL);
+}
+
 void u9i_cursor_segments(u9_cursor *c, size_t first, size_t last)
 {
+    let_go(c);
     u9i_reader_segments(&c->reader, first, last);
     c->loaded = c->counts = false;
 }
@@ -86,6 +92,7 @@ void u9i_cursor_segments(u9_cursor *c, size_t first, size_t last)
 void u9_cursor_close(u9_cursor *c)
 {
     if (c == NULL) return;
+    if (!u9i_log_forked(c->log)) let_go(c);
     if (c->follower) u9i_follower_release(c->follower);
     free(c->follower);
     u9i_reader_release(&c->reader);
@@ -103,6 +110,7 @@ static bool ends_before(const u9i_frame *f, uint64_t from)
 static u9_err show_large(u9_cursor *c, u9_record *out)
 {
     const u9i_reader *r = &c->reader;
+    u9i_source_hold(&c->log->source, &c->held, r->catalog->segments[r->index]);
     const u9i_frame *f = r->frame;
     const u9i_record *front = &r->first;
     const u9i_facts *s = u9i_reader_facts(r);
@@ -192,6 +200,7 @@ void u9i_cursor_load(u9_cursor *c, bool behind)
 
 void u9i_cursor_go(u9_cursor *c, u9i_spot place)
 {
+    let_go(c);
     u9i_reader_go(&c->reader, place);
     c->loaded = c->counts = c->resumes = c->has_ended = false;
     c->shown = c->sent = 0;
@@ -217,6 +226,7 @@ static u9_err step_frame(u9_cursor *c, bool back)
 {
     u9i_reader *r = &c->reader;
     u9_err err = U9_AGAIN;
+    let_go(c);
     if (back || c->loaded) c->sent = 0;
     if (c->loaded && back) u9i_reader_before(r);
     else if (c->loaded) u9i_reader_behind(r);

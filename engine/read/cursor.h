@@ -29,6 +29,7 @@ struct u9_cursor {
     u9_damage trimmed;   /* what was trimmed since the cursor was saved, to be told first; reason 0: nothing */
     u9i_spot ended;      /* where it came to the end, behind all that was there: who goes back from there goes from here, */
     bool has_ended;      /*   whatever came since */
+    u9i_held held;       /* where a record stands that is read in pieces, and was the last one shown */
     bool silent;         /* damage is not told */
     bool lossy;          /* damage was met that may have cost records */
     u9_fault fault;

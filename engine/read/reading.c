@@ -13,6 +13,7 @@
 #include <u9/large.h>
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,29 +47,30 @@ static u9_err refuse_reading(u9_reading *r, uint64_t offset, const char *rule, u
         "no such record stands here");
 }
 
-/* The segment that the record stands in. */
-static u9i_segment *find_its_segment(const u9i_catalog *catalog, const u9i_source *source,
-                                     uint64_t number)
+/* The segment that the record stands in, also one that was trimmed while a cursor is at the record. A reference; NULL: none. */
+static u9i_segment *find_its_segment(const u9i_catalog *catalog, u9i_source *source, uint64_t number)
 {
-    if (u9i_reader_is_single(source, catalog)) return catalog->segments[0];
+    if (u9i_reader_is_single(source, catalog)) return u9i_segment_ref(catalog->segments[0]);
     for (size_t i = 0; i < catalog->count; i++) {
         const u9i_facts *f = u9i_catalog_facts(catalog, i);
-        if (f->number == number && u9i_facts_on_row(f)) return catalog->segments[i];
+        if (f->number == number && u9i_facts_on_row(f)) return u9i_segment_ref(catalog->segments[i]);
     }
-    return NULL;
+    return u9i_source_held(source, number);
 }
 
 static u9_err open_its_segment(u9_reading *r, uint64_t number, u9_fault *fault)
 {
     u9i_source *source = &r->log->source;
     u9i_catalog *catalog;
+    u9_fault why = {.sys = ENOENT};
     u9_err err = u9i_source_catalog(source, &catalog, fault);
     if (err != U9_OK) return err;
     u9i_segment *segment = find_its_segment(catalog, source, number);
-    if (segment) err = u9i_source_iterate(source, segment, NULL, false, &r->it, fault);
-    else
-        err = u9i_fault(fault, U9_ABSENT, U9I_AT(.path = source->path, .segment = number),
-                        "the record's segment is not there");
+    err = segment ? u9i_source_iterate(source, segment, NULL, false, &r->it, &why) : U9_IO;
+    if (err == U9_IO && why.sys == ENOENT)
+        err = u9i_fault(&why, U9_ABSENT, U9I_AT(.path = source->path, .segment = number), "the record's segment is not there");
+    if (err != U9_OK && fault) *fault = why;
+    u9i_segment_unref(segment);
     /* Its bytes are asked for again, after they were shown: what decayed meanwhile is told. */
     if (err == U9_OK && r->shown) u9i_window_remember(r->it.window, NULL, U9_VERIFY_ALWAYS);
     u9i_catalog_unref(catalog);

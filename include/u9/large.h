@@ -66,7 +66,8 @@ U9_API void u9_append_abort(u9_append *append);
 /*
  * Opens a record to be read in pieces: any that a cursor or u9_log_get of this log has shown, by its `segment`,
  * `frame`, `at` and `size`; nothing else of `record` is used, and it need not live on. It may be opened again
- * later, while its segment is there. The log must stay open. One thread at a time uses a reading. Close with
+ * later, while its segment is there; while a cursor that has shown it in pieces (U9_LIMIT) is still at it, also if that
+ * was trimmed. The log must stay open. One thread at a time uses a reading. Close with
  * u9_record_close. U9_ARG: an argument is NULL; U9_ABSENT: its segment is not there (any more); U9_CORRUPT: no such
  * record stands there; U9_IO, U9_NOMEM, U9_STATE; of a handle that writes, which writes it first where that was not done
  * yet, those of u9_log_sync.

@@ -7,6 +7,8 @@
 #include "tests/suites.h"
 #include "tests/thorough.h"
 
+#include <u9/large.h>
+
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -71,6 +73,51 @@ START_TEST(who_is_told_of_damage_is_told_of_that_and_goes_on_by_itself) /* [L-10
     ck_assert_int_eq(told.reason, U9_R_TRIMMED);
     ck_assert_uint_eq(told.ordinal, 0);
     ck_assert_uint_eq(told.lost, t.ordinal);
+    u9_cursor_close(c);
+    close_log(r);
+}
+END_TEST
+
+/* What is read in pieces is of the segment that the cursor is in, as all else there. */
+START_TEST(a_record_in_pieces_is_read_where_the_cursor_is_though_it_was_trimmed) /* [L-10] [C-6] */
+{
+    enum { SIZE = U9_RECORD_MAX + 5 };
+    static uint8_t bytes[SIZE];
+    u9_log *w = open_rolling(at("log"));
+    append_bytes(w, bytes, 100);
+    u9_append *a;
+    size_t head = u9_value_head(U9_BYTES, SIZE, bytes), got;
+    ck_assert_int_eq(u9_append_begin(w, NULL, 1, head + SIZE, &a, NULL), U9_OK);
+    ck_assert_int_eq(u9_append_write(a, bytes, head), U9_OK);
+    bytes[SIZE - 1] = 7;
+    ck_assert_int_eq(u9_append_write(a, bytes, SIZE), U9_OK);
+    ck_assert_int_eq(u9_append_end(a, NULL), U9_OK);
+    append_fillers(w, 3);
+    close_log(w);
+    u9_log *r = open_reader(at("log"));
+    u9_cursor *c, *other;
+    u9_record record, small;
+    u9_reading *reading;
+    ck_assert_int_eq(u9_cursor_open(r, NULL, &c, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_open(r, NULL, &other, NULL), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(c, &small), U9_OK);
+    ck_assert_int_eq(u9_cursor_next(c, &record), U9_LIMIT);
+    for (unsigned i = 0; i < 2; i++) ck_assert_int_eq(u9_cursor_next(other, &small), i == 0 ? U9_OK : U9_LIMIT);
+    u9_trimmed t = trim_log(at("log"), below_ordinal(3));
+    ck_assert_uint_gt(t.ordinal, record.ordinal);
+    for (unsigned i = 0; i < 2; i++) {
+        ck_assert_int_eq(u9_record_open(r, &record, &reading, NULL), U9_OK);
+        ck_assert_int_eq(u9_record_read(reading, record.size - SIZE, bytes, SIZE, &got, NULL), U9_OK);
+        ck_assert_uint_eq(got, SIZE);
+        ck_assert_int_eq(bytes[SIZE - 1], 7);
+        u9_record_close(reading);
+        if (i == 0) u9_cursor_close(other);
+    }
+    ck_assert_int_eq(u9_cursor_prev(c, &record), U9_LIMIT);
+    ck_assert_int_eq(u9_record_open(r, &record, &reading, NULL), U9_OK);
+    u9_record_close(reading);
+    ck_assert_int_eq(u9_cursor_prev(c, &small), U9_OK);
+    ck_assert_int_eq(u9_record_open(r, &record, &reading, NULL), U9_ABSENT); /* the cursor has left it */
     u9_cursor_close(c);
     close_log(r);
 }
@@ -537,6 +584,7 @@ Suite *suite_trim_readers(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, a_cursor_reads_the_segment_that_it_is_in_to_its_end);
     tcase_add_test(t, who_is_told_of_damage_is_told_of_that_and_goes_on_by_itself);
+    tcase_add_test(t, a_record_in_pieces_is_read_where_the_cursor_is_though_it_was_trimmed);
     tcase_add_test(t, a_cursor_of_which_all_was_trimmed_says_so_and_ends);
     tcase_add_test(t, a_key_that_was_trimmed_is_absent_and_the_fault_says_from_where_on_records_are_kept);
     tcase_add_test(t, a_log_that_is_trimmed_while_it_is_opened_is_whole);
