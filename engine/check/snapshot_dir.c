@@ -205,13 +205,19 @@ static bool is_taken_before(const u9i_snapshot *s, uint64_t number, uint64_t end
     return was && was->offset < end;
 }
 
+/* True if what was trimmed leads to where the log begins now. */
+static bool trimmed_leads_on(const u9i_snapshot *s)
+{
+    const u9i_facts *f = u9i_catalog_facts(s->catalog, u9i_catalog_first(s->catalog)); /* there is one: the tip, at least */
+    return s->trimmed_count > 0 && f->has_open && f->open.before_segment == s->trimmed[s->trimmed_count - 1];
+}
+
 /* What stays of what the log has trimmed must lead to where that begins: else there would be a hole. */
 static u9_err join_trimmed(const u9i_snapshot *s, u9_fault *fault)
 {
-    const u9i_facts *f = u9i_catalog_facts(s->catalog, u9i_catalog_first(s->catalog)); /* there is one: the tip, at least */
+    const u9i_facts *f = u9i_catalog_facts(s->catalog, u9i_catalog_first(s->catalog));
     if (!keeps_trimmed(s) || s->trimmed_count == 0) return U9_OK;
-    uint64_t last = s->trimmed[s->trimmed_count - 1];
-    if (f->has_open && f->open.before_segment == last && !is_taken_before(s, last, f->open.end.offset)) return U9_OK;
+    if (trimmed_leads_on(s) && !is_taken_before(s, f->open.before_segment, f->open.end.offset)) return U9_OK;
     return refuse_dir(s, NULL, "the log was trimmed beyond all that this has, to which nothing of it leads", fault);
 }
 
@@ -650,11 +656,13 @@ u9_err u9i_snapshot_carry_out(u9i_snapshot *s, u9_fault *fault)
     u9_err err = U9_OK;
     if (is_tip_there(s)) s->fates[s->tip] = U9I_FATE_KEEP;
     bool changed = is_changed(s), tip = s->fates[s->tip] == U9I_FATE_TAKE;
+    bool apart = !trimmed_leads_on(s); /* beside a last segment that says so they would be branches [L-9] */
     if (tip && s->how != U9I_TIP_SEALED) err = copy_tip(s, fault);
     if (tip && s->how == U9I_TIP_SEALED) s->tip_size = u9i_catalog_facts(s->catalog, s->tip)->size;
     if (err != U9_OK || s->gone) return err;
     if (changed) err = write_note(s, s->was, fault);
     if (err == U9_OK) err = take_segments(s, fault);
+    if (err == U9_OK && !s->gone && apart) err = remove_trimmed(s, fault);
     if (err == U9_OK && !s->gone) err = take_tip(s, fault);
     if (err != U9_OK || s->gone || !changed) return err;
     if (s->partial) {
@@ -662,7 +670,7 @@ u9_err u9i_snapshot_carry_out(u9i_snapshot *s, u9_fault *fault)
         if (sys != 0) return u9i_snapshot_fail(s, sys, "make the snapshot's names durable", fault);
     }
     err = write_own_mark(s, fault);
-    if (err == U9_OK) err = remove_trimmed(s, fault);
+    if (err == U9_OK && !apart) err = remove_trimmed(s, fault);
     if (err == U9_OK) err = write_note(s, NULL, fault);
     return err == U9_OK && s->partial ? appear(s, fault) : err;
 }

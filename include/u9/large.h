@@ -45,8 +45,8 @@ U9_API U9_MUST_CHECK u9_err u9_append_begin(u9_log *log, const u9_key *key, uint
  * well-formed, or not so many: the fault has no path, its offset is the byte of the values, its rule one of
  * SPEC-values.md; then only u9_append_abort helps. U9_LIMIT: the same for what cannot be proved in pieces: a single
  * array of tuples, or index, of over U9_RECORD_MAX bytes. U9_IO with sys ENOSPC or EFBIG: no room; what
- * u9_append_taken tells was taken, the rest may be written when there is some. U9_POISONED, U9_STATE (the log is
- * closed, or another process's).
+ * u9_append_taken tells was taken, the rest may be written when there is some. U9_AGAIN (options.no_wait): so it is
+ * while the writer's memory is in use. U9_POISONED, U9_STATE (the log is closed, or another process's).
  */
 U9_API U9_MUST_CHECK u9_err u9_append_write(u9_append *append, const void *bytes, size_t size);
 

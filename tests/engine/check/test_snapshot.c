@@ -1227,6 +1227,44 @@ START_TEST(the_power_goes_at_any_call_of_a_later_run) /* [A-3] */
 }
 END_TEST
 
+/* Where the log was trimmed beyond all that the snapshot has: what lies between is missing, and nothing went two ways. */
+START_TEST(a_run_that_is_stopped_in_front_of_a_gap_tells_what_is_missing) /* [A-3] [L-10] */
+{
+    bool done = false;
+    unsigned missing = 0;
+    for (unsigned nth = 1; !done; nth = nth < 60 ? next_call(nth) : nth + 1) {
+        u9_fault fault;
+        u9_snapshot_report report;
+        sim_begin(nth);
+        sim_make_dir(at(""));
+        prepare(true, false);
+        u9_log *w = open_rolling(at("log"));
+        append_fillers(w, 24);
+        trim_on(w, below_ordinal(_i < 2 ? 40 : 47)); /* to the last one */
+        close_log(w);
+        u9_log *r = open_reader(at("log"));
+        sim_fail(SIM_ANY, nth, EIO, true);
+        u9_err err = try_snapshot(r, at("snap"), (u9_snapshot_options){0}, &report, &fault);
+        done = sim_fired() == 0;
+        ck_assert(!done || err == U9_OK);
+        if (_i % 2) sim_lose_power();
+        sim_mend();
+        (void)u9_log_close(r, NULL);
+        seen *s = look(at("snap"));
+        for (size_t i = 0; i < s->damage_count; i++)
+            ck_assert_msg(s->damages[i].verdict < U9_V_UNKNOWN || s->damages[i].reason == U9_R_MISSING, "call %u: %s", nth,
+                          u9_reason_name(s->damages[i].reason));
+        missing += count_damages(s, U9_V_CORRUPT, U9_R_MISSING) > 0;
+        forget(s);
+        report = snapshot(at("log"), at("snap"));
+        expect_snapshot(at("snap"), report.first_ordinal, 48);
+        ck_assert_uint_gt(report.first_ordinal, 24);
+        ck_assert_uint_lt(nth, 1000);
+    }
+    ck_assert_uint_gt(missing, 0);
+}
+END_TEST
+
 Suite *suite_snapshot(void)
 {
     Suite *s = suite_create("snapshot");
@@ -1289,6 +1327,7 @@ Suite *suite_snapshot(void)
     tcase_add_loop_test(t, a_later_run_that_fails_at_any_call_leaves_what_there_was, 0, 2);
     tcase_add_loop_test(t, the_power_goes_at_any_call_of_a_first_run, 0, 2);
     tcase_add_loop_test(t, the_power_goes_at_any_call_of_a_later_run, 0, 2);
+    tcase_add_loop_test(t, a_run_that_is_stopped_in_front_of_a_gap_tells_what_is_missing, 0, 4);
     suite_add_tcase(s, t);
     return s;
 }
