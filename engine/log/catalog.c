@@ -382,10 +382,11 @@ static bool same_mark(const u9i_mark *a, const u9i_mark *b)
 static bool is_current(const load *l)
 {
     if (l->old && !same_mark(&l->old->mark, &l->mark)) return false;
-    if (l->old == NULL || l->old->count != l->row.count || l->old->missing_count > 0) return false;
+    if (l->old == NULL || l->old->count != l->row.count) return false;
     for (size_t i = 0; i < l->row.count; i++) {
         const u9i_segment *s = known(l, &l->row.facts[i]);
-        if (s == NULL || s->facts.unread ||
+        bool may_stand_in = s && s->facts.no_file && l->old->missing_count > 0; /* where a file is to be there may be one by now */
+        if (s == NULL || s->facts.unread || may_stand_in ||
             !(s->facts.has_open || s->facts.blank || s->facts.stray || s->facts.plain || s->facts.wrong == U9_R_NAME))
             return false;
     }

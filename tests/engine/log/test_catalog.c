@@ -128,6 +128,29 @@ START_TEST(a_copy_whose_u9open_is_damaged_is_read_again_only_when_something_chan
 }
 END_TEST
 
+/* So is what says that a segment which is missing was not trimmed: it may stand anywhere in the others. */
+START_TEST(a_log_that_lacks_a_segment_is_read_again_only_when_something_changed) /* [L-2] */
+{
+    make_four();
+    move_file(segment_path(at("log"), 2), at("two"));
+    u9_log *log = open_told(at("log"));
+    unsigned reads = sim_count_of(SIM_READ, segment_path(at("log"), 3));
+    ck_assert_uint_gt(reads, 0);
+    for (int i = 0; i < 3; i++) {
+        u9_cursor *c;
+        ck_assert_int_eq(u9_cursor_open(log, NULL, &c, NULL), U9_OK);
+        u9_cursor_close(c);
+    }
+    ck_assert_uint_eq(sim_count_of(SIM_READ, segment_path(at("log"), 3)), reads);
+    ck_assert_uint_eq(shown(log), EACH * (SEGMENTS - 1));
+    ck_assert_uint_eq(damages_told, 1);
+    move_file(at("two"), segment_path(at("log"), 2));
+    ck_assert_uint_eq(shown(log), EACH * SEGMENTS);
+    ck_assert_uint_eq(damages_told, 0);
+    close_log(log);
+}
+END_TEST
+
 typedef struct twice {
     u9i_list_fn *each;
     void *ctx;
@@ -467,6 +490,7 @@ Suite *suite_catalog(void)
     tcase_add_test(tc, a_log_that_is_another_at_each_look_is_shown_as_it_was_at_the_last);
     tcase_add_test(tc, a_segment_that_comes_back_is_read_by_the_next_cursor);
     tcase_add_test(tc, a_copy_whose_u9open_is_damaged_is_read_again_only_when_something_changed);
+    tcase_add_test(tc, a_log_that_lacks_a_segment_is_read_again_only_when_something_changed);
     tcase_add_test(tc, a_name_that_is_listed_twice_is_one_segment);
     tcase_add_test(tc, a_name_that_is_gone_since_it_was_listed_is_none);
     tcase_add_loop_test(tc, where_no_file_stands_the_segment_is_missing_and_the_rest_is_read, 0, NO_FILES);
