@@ -167,6 +167,16 @@ static u9_err tell_size(const u9_log *log, const lookup *l, u9_record *out, u9_f
     return u9i_fault(fault, U9_LIMIT, U9I_AT(.path = log->source.path), "the record has %llu bytes", (unsigned long long)out->size);
 }
 
+/* All was scanned, and has no such key: of what was lost on the way the next one is told without a scan. */
+static void note_scanned(u9_log *log, const u9_cursor *c)
+{
+    u9i_seated s;
+    u9_fault unused;
+    if (u9i_view_sit(log, &s, &unused) != U9_OK) return;
+    if (s.view->catalog == c->reader.catalog) atomic_store(&s.view->scanned, c->lossy ? U9I_SCANNED_LOSSY : U9I_SCANNED_WHOLE);
+    u9i_view_rise(&s);
+}
+
 /* By a scan of the whole log. */
 static u9_err get_by_scan(u9_log *log, lookup *l, u9_fault *fault)
 {
@@ -174,6 +184,7 @@ static u9_err get_by_scan(u9_log *log, lookup *l, u9_fault *fault)
     u9_err err = u9_cursor_open(log, NULL, &c, fault);
     if (err != U9_OK) return err;
     err = scan_backwards(c, l);
+    if (err == U9_END && !l->there) note_scanned(log, c);
     l->lossy = c->lossy && (!l->there || strncmp(u9i_kind_in(log, c->reader.catalog), "rkey", 4) == 0); /* an identifier is made once */
     l->kept_from = c->reader.catalog->trim.ordinal;
     return u9i_cursor_end(c, err, fault);
@@ -394,8 +405,10 @@ static u9_err get_in_view(u9_log *log, u9i_view *v, lookup *l, u9_fault *fault)
     if (err == U9_OK) l->lossy = u9i_lookup_newer_lost(v, l->in, l->found.at);
     l->kept_from = v->catalog->trim.ordinal;
     u9i_view_go_on(log, v);
-    if (err == U9_ABSENT && v->catalog->untold > 0) return U9_CORRUPT; /* which only a scan tells */
-    return err;
+    if (err != U9_ABSENT || v->catalog->untold == 0) return err;
+    int scanned = atomic_load_explicit(&v->scanned, memory_order_acquire);
+    l->lossy |= scanned == U9I_SCANNED_LOSSY;
+    return scanned == U9I_NOT_SCANNED ? U9_CORRUPT : U9_ABSENT; /* only a scan tells */
 }
 
 /* The record at one of these places, if it has the key. U9_ABSENT; U9_CORRUPT: something else stands there. */
@@ -464,7 +477,11 @@ static u9_err get_in_fresh(u9_log *log, const u9i_view *stale, lookup *l, u9_fau
     u9i_seated s = {.seat = NULL};
     u9_err err = u9i_view_take(log, true, &s.view, fault);
     if (err != U9_OK) return err;
-    err = s.view == stale ? U9_ABSENT : get_in_view(log, s.view, l, fault);
+    err = U9_ABSENT;
+    if (s.view != stale) {
+        l->lossy = false;
+        err = get_in_view(log, s.view, l, fault);
+    }
     u9i_view_rise(&s);
     return err;
 }

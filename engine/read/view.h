@@ -65,6 +65,13 @@ typedef enum u9i_view_order {
     U9I_ORDER_NONE
 } u9i_view_order;
 
+/* Whether records were lost that no index tells of (catalog->untold), by a scan of all that found nothing. */
+typedef enum u9i_view_scanned {
+    U9I_NOT_SCANNED,
+    U9I_SCANNED_WHOLE,
+    U9I_SCANNED_LOSSY
+} u9i_view_scanned;
+
 typedef struct u9i_view {
     atomic_uint references;
     u9i_catalog *catalog;   /* counted */
@@ -79,6 +86,7 @@ typedef struct u9i_view {
     atomic_int order;       /* a u9i_view_order */
     u9i_bins *bins;         /* of `ranges`, once that is ROW; NULL: there is no memory */
     atomic_bool lossy;      /* of a segment whose range is known, records were lost */
+    atomic_int scanned;     /* a u9i_view_scanned */
     _Atomic(struct u9i_tabled_view *) tabled; /* what lookups go by, see tabling.h; NULL: by pages */
     atomic_bool settled;    /* there is no more to be done about that */
 } u9i_view;

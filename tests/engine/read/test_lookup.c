@@ -841,6 +841,37 @@ START_TEST(a_key_that_is_sought_where_the_mark_alone_is_left_may_have_been_there
 }
 END_TEST
 
+/* Which only a scan tells; and that is told once, as long as the log is what it is. */
+START_TEST(what_is_lost_with_a_missing_segment_is_not_scanned_for_by_each_lookup) /* [K-3] [L-2] */
+{
+    model *m = calloc(1, sizeof *m);
+    m->kind = "uid8";
+    model_drawn = 33;
+    model_draw_keys(m);
+    u9_log *w = model_open(m, U9_CREATE);
+    for (unsigned n = 0; n < 8000; n++) model_append(w, m, (size_t)model_draw(KEYS / 2), false); /* the rest is nowhere */
+    close_log(w);
+    ck_assert_uint_ge(indexed(), 20);
+    move_file(segment_path(LOG, 7), at("seven"));
+    u9_log *r = model_open(m, U9_READ);
+    uint64_t reads = 0;
+    for (size_t i = KEYS / 2; i < KEYS; i++) {
+        uint8_t buf[4096];
+        u9_record record;
+        u9_key key = {.data = m->keys[i].raw, .size = m->keys[i].size};
+        if (i == KEYS / 2 + 20) reads = sim_bytes(SIM_READ);
+        ck_assert_int_eq(u9_log_get(r, &key, buf, sizeof buf, &record, NULL), U9_CORRUPT);
+        ck_assert_uint_eq(record.size, 0);
+    }
+    ck_assert_uint_le(sim_bytes(SIM_READ) - reads, (uint64_t)KEYS / 2 * 16 * 4096); /* a scan reads each segment */
+    move_file(at("seven"), segment_path(LOG, 7));
+    sim_advance(2000000); /* the watch does not tell what a test does */
+    for (size_t i = KEYS / 2; i < KEYS; i++) model_look_up(r, m, i); /* now it is known that there is none */
+    close_log(r);
+    free(m);
+}
+END_TEST
+
 /* Nobody names the segment in front of one whose u9open is damaged: it may be missing, and what was in it lost. */
 START_TEST(a_key_of_a_segment_that_nobody_names_any_more_may_be_lost) /* [K-3] [L-2] */
 {
@@ -1175,6 +1206,7 @@ Suite *suite_lookup(void)
     tcase_add_loop_test(t, get_many_reads_what_it_lacks_together, 0, 4);
     tcase_add_loop_test(t, records_of_a_closed_segment_are_looked_up_without_reads, 0, 4);
     tcase_add_test(t, a_key_that_is_nowhere_costs_about_no_read_however_many_segments_there_are);
+    tcase_add_test(t, what_is_lost_with_a_missing_segment_is_not_scanned_for_by_each_lookup);
     tcase_add_test(t, a_frame_full_of_records_of_one_key_costs_no_more_than_others);
     tcase_add_test(t, many_keys_are_found_without_a_queue);
     tcase_add_loop_test(t, many_keys_are_answered_as_each_by_itself, 0, 8);
