@@ -79,7 +79,7 @@ u9_err u9_cursor_open(u9_log *log, const u9_range *range, u9_cursor **out, u9_fa
 
 static void let_go(u9_cursor *c)
 {
-    u9i_source_hold(&c->log->source, &c->held, NULL);
+    if (c->held.segment != NULL && !u9i_log_forked(c->log)) u9i_source_hold(&c->log->source, &c->held, NULL);
 }
 
 void u9i_cursor_segments(u9_cursor *c, size_t first, size_t last)
@@ -92,7 +92,7 @@ void u9i_cursor_segments(u9_cursor *c, size_t first, size_t last)
 void u9_cursor_close(u9_cursor *c)
 {
     if (c == NULL) return;
-    if (!u9i_log_forked(c->log)) let_go(c);
+    let_go(c);
     if (c->follower) u9i_follower_release(c->follower);
     free(c->follower);
     u9i_reader_release(&c->reader);
