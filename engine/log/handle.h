@@ -28,6 +28,7 @@ struct u9_log {
     uint64_t id;         /* of this handle among all that this process ever opened, from 1 */
 
     bool writing;         /* opened for writing: */
+    uint64_t begins_at;   /*   the first ordinal of its session */
     u9i_writer writer;    /*   has its own lock */
     bool ticking;         /* the ticker is submitted, as there is something to watch; set and asked atomically */
     u9i_task ticker;      /* keeps [W-5] [M-5] */

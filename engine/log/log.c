@@ -293,6 +293,7 @@ static u9_err open_writing(u9_log *log, bool explains, uint64_t time_us, u9_faul
     if (err != U9_OK) return err;
     memcpy(log->kind, log->writer.plan.kind, sizeof log->kind);
     log->writer.given_us = time_us;
+    log->begins_at = plan.end.ordinal;
     err = begin_session(log, &plan, fault);
     if (err == U9_OK) {
         u9i_retain_begin(log);

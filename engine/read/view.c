@@ -299,6 +299,16 @@ static void clear_seat(u9i_seat *s)
     } while (state != SEAT_STALE && !atomic_compare_exchange_strong(&s->state, &state, SEAT_STALE));
 }
 
+/*
+ * What the handle's own session changes of what stands in front of it: as it begins, and as soon as it is on the disk, there is a
+ * u9open that says how that ends. [R-17]
+ */
+static int session_stage(const u9_log *log)
+{
+    if (!log->writing || !u9i_writer_has_begun(&log->writer)) return 0;
+    return u9i_writer_durable(&log->writer) > log->begins_at ? 2 : 1;
+}
+
 /* The next view, of the files as they are now, or (still so) the one before. */
 static u9_err next_view(u9_log *log, u9i_lookups *k, u9_fault *fault)
 {
@@ -307,11 +317,13 @@ static u9_err next_view(u9_log *log, u9i_lookups *k, u9_fault *fault)
     atomic_init(&v->references, 1);
     v->checked_us = u9i_monotonic_us(log->source.dir->env);
     v->written_from = log->writing ? u9i_writer_keyed_from(&log->writer) : UINT64_MAX;
+    atomic_init(&v->stage, session_stage(log)); /* before the files are looked at */
     u9_err err = u9i_source_catalog(&log->source, &v->catalog, fault);
     begin_anew_if_full(k);
     bool anew = before && before->kept != k->kept;
     if (err == U9_OK && before && before->catalog == v->catalog && before->written_from == v->written_from && !anew) {
         __atomic_store_n(&before->checked_us, v->checked_us, __ATOMIC_RELAXED);
+        atomic_store(&before->stage, atomic_load(&v->stage));
         u9i_view_release(v);
         return U9_OK;
     }
@@ -356,7 +368,7 @@ static u9i_lookups *lookups_of(u9_log *log)
 static bool is_young(const u9_log *log, const u9i_view *v)
 {
     if (v == NULL || atomic_load_explicit(&v->kept->ended, memory_order_relaxed) || u9i_budget_full(&v->kept->budget)) return false;
-    if (log->writing) return v->written_from == u9i_writer_keyed_from(&log->writer);
+    if (log->writing) return v->written_from == u9i_writer_keyed_from(&log->writer) && atomic_load(&v->stage) == session_stage(log);
     return u9i_monotonic_us(log->source.dir->env) - __atomic_load_n(&v->checked_us, __ATOMIC_RELAXED) < U9I_VIEW_AGE_US;
 }
 

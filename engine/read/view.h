@@ -77,6 +77,7 @@ typedef struct u9i_view {
     u9i_catalog *catalog;   /* counted */
     u9i_kept *kept;         /* counted: where is kept what is found out from here on */
     uint64_t written_from;  /* segments from this number on are the handle's writer's */
+    atomic_int stage;       /* how far the handle's session was, see session_stage */
     uint64_t checked_us;    /* monotonic time when it was last seen to be current; atomic */
     u9i_indexed **segments; /* those that are read, ascending */
     u9i_key_range *ranges;  /* of each; written once, under the segment's lock, before its `ranged` */

@@ -298,11 +298,47 @@ START_TEST(a_stop_anywhere_leaves_it_told_or_accepted)
 }
 END_TEST
 
+/* What it appends says so, and where there was a torn tail for who wrote none there is one of which nobody knows. */
+START_TEST(a_writer_that_looked_before_it_wrote_is_told_what_its_session_says_of_the_tail) /* [K-3] */
+{
+    uint8_t buf[256];
+    u9_record r;
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .kind = "rkey", .io = io_of(at("log"))};
+    u9_key a = {.data = "a3", .size = 2}, none = {.data = "none", .size = 4};
+    u9_log *w = open_writer(at("log"), &o);
+    for (unsigned i = 0; i < 5; i++) {
+        char key[3] = {'a', (char)('0' + i), 0};
+        ck_assert_int_eq(u9_log_append(w, &(u9_key){.data = key, .size = 2}, "\x81", 1, NULL), U9_OK);
+        ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    }
+    crash(w, at("log"));
+    remove_log(at("log/.mark")); /* which would promise the last one */
+    size_t size;
+    const char *file = segment_path(at("log"), 1);
+    uint8_t *bytes = read_file(file, &size), *last = memmem(bytes, size, "a4", 2);
+    ck_assert_ptr_nonnull(last);
+    size_t place = (size_t)(last - bytes), end = (place / 4096 + 1) * 4096;
+    free(bytes);
+    flip_bit(file, place, 2);
+    fill_bytes(file, end, size - end, 0); /* nor does a frame behind it */
+    w = open_writer(at("log"), &o);
+    if (_i == 0) ck_assert_int_eq(u9_log_get(w, &none, buf, sizeof buf, &r, NULL), U9_ABSENT);
+    if (_i == 0) ck_assert_int_eq(u9_log_get(w, &a, buf, sizeof buf, &r, NULL), U9_OK);
+    ck_assert_int_eq(u9_log_append(w, &(u9_key){.data = "z", .size = 1}, "\x81", 1, NULL), U9_OK);
+    ck_assert_int_eq(u9_log_sync(w), U9_OK);
+    ck_assert_int_eq(u9_log_get(w, &none, buf, sizeof buf, &r, NULL), U9_CORRUPT);
+    ck_assert_int_eq(u9_log_get(w, &a, buf, sizeof buf, &r, NULL), U9_CORRUPT);
+    ck_assert_uint_eq(r.ordinal, 3);
+    close_log(w);
+}
+END_TEST
+
 Suite *suite_tails(void)
 {
     Suite *suite = suite_create("tails");
     TCase *files = tcase_create("files"), *sim = tcase_create("sim");
     tcase_add_checked_fixture(files, fixture_setup, fixture_teardown);
+    tcase_add_loop_test(files, a_writer_that_looked_before_it_wrote_is_told_what_its_session_says_of_the_tail, 0, 2);
     tcase_add_test(files, ends_that_were_unknown_are_accepted_whoever_went_on_behind_them);
     tcase_add_test(files, all_that_are_there_are_accepted_at_once);
     tcase_add_test(files, an_end_that_comes_to_be_unknown_later_is_told);

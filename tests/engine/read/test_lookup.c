@@ -852,7 +852,7 @@ START_TEST(what_is_lost_with_a_missing_segment_is_not_scanned_for_by_each_lookup
     for (unsigned n = 0; n < 8000; n++) model_append(w, m, (size_t)model_draw(KEYS / 2), false); /* the rest is nowhere */
     close_log(w);
     ck_assert_uint_ge(indexed(), 20);
-    move_file(segment_path(LOG, 7), at("seven"));
+    move_file(segment_path(LOG, 7), "seven");
     u9_log *r = model_open(m, U9_READ);
     uint64_t reads = 0;
     for (size_t i = KEYS / 2; i < KEYS; i++) {
@@ -864,7 +864,7 @@ START_TEST(what_is_lost_with_a_missing_segment_is_not_scanned_for_by_each_lookup
         ck_assert_uint_eq(record.size, 0);
     }
     ck_assert_uint_le(sim_bytes(SIM_READ) - reads, (uint64_t)KEYS / 2 * 16 * 4096); /* a scan reads each segment */
-    move_file(at("seven"), segment_path(LOG, 7));
+    move_file("seven", segment_path(LOG, 7));
     sim_advance(2000000); /* the watch does not tell what a test does */
     for (size_t i = KEYS / 2; i < KEYS; i++) model_look_up(r, m, i); /* now it is known that there is none */
     close_log(r);
