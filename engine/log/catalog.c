@@ -88,15 +88,17 @@ void u9i_source_close(u9i_source *s)
 
 void u9i_source_hold(u9i_source *s, u9i_held *held, u9i_segment *segment)
 {
-    if (held->segment == segment) return;
+    u9i_segment *before = held->segment;
+    if (before == segment) return;
     pthread_mutex_lock(&s->lock);
     u9i_held **from = &s->held;
     while (*from != NULL && *from != held) from = &(*from)->next;
     if (*from != NULL) *from = held->next;
-    held->segment = segment;
+    held->segment = segment ? u9i_segment_ref(segment) : NULL;
     held->next = s->held;
     if (segment != NULL) s->held = held;
     pthread_mutex_unlock(&s->lock);
+    u9i_segment_unref(before);
 }
 
 u9i_segment *u9i_source_held(u9i_source *s, uint64_t number)

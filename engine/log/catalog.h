@@ -76,7 +76,7 @@ typedef struct u9i_catalog {
  * there. `segment` NULL: none.
  */
 typedef struct u9i_held {
-    u9i_segment *segment; /* borrows */
+    u9i_segment *segment; /* counted */
     struct u9i_held *next;
 } u9i_held;
 
