@@ -519,6 +519,7 @@ START_TEST(a_log_that_rolls_on_while_it_says_what_was_trimmed_is_trimmed) /* [L-
     pthread_t threads[3];
     u9_options o = small_options();
     o.policy = U9_POLICY_INTERVAL;
+    sim_needed("a clock of its own");
     u9_log *w = open_writer(at("log"), &o);
     ck_assert_int_eq(u9i_env_choose(io_of(at("log")), &env, NULL), U9_OK);
     true_clock = env->clock;
