@@ -496,6 +496,7 @@ START_TEST(threads_append_trim_and_read_on_one_handle)
 END_TEST
 
 static const u9i_clock *true_clock;
+static u9i_clock late_clock;
 static __thread bool dawdles;
 static bool all_trimmed;
 
@@ -520,12 +521,12 @@ START_TEST(a_log_that_rolls_on_while_it_says_what_was_trimmed_is_trimmed) /* [L-
     u9_options o = small_options();
     o.policy = U9_POLICY_INTERVAL;
     sim_needed("a clock of its own");
-    u9_log *w = open_writer(at("log"), &o);
     ck_assert_int_eq(u9i_env_choose(io_of(at("log")), &env, NULL), U9_OK);
     true_clock = env->clock;
-    u9i_clock late = *true_clock;
-    late.wall_us = tell_time_late;
-    env->clock = &late;
+    late_clock = *true_clock;
+    late_clock.wall_us = tell_time_late;
+    env->clock = &late_clock; /* before there is another thread, and for good: the process ends with the test */
+    u9_log *w = open_writer(at("log"), &o);
     all_trimmed = false;
     for (unsigned i = 0; i < 3; i++) ck_assert_int_eq(pthread_create(&threads[i], NULL, append_until_trimmed, w), 0);
     dawdles = true;
@@ -538,7 +539,6 @@ START_TEST(a_log_that_rolls_on_while_it_says_what_was_trimmed_is_trimmed) /* [L-
     __atomic_store_n(&all_trimmed, true, __ATOMIC_RELEASE);
     for (unsigned i = 0; i < 3; i++) pthread_join(threads[i], NULL);
     close_log(w);
-    env->clock = true_clock;
     seen *s = look(at("log"));
     ck_assert_int_eq(s->report.verdict, U9_V_CLEAN);
     forget(s);
