@@ -380,7 +380,7 @@ static bool same_mark(const u9i_mark *a, const u9i_mark *b)
     return memcmp(x, y, sizeof *x) == 0;
 }
 
-/* True if nothing changed since, and nothing was in doubt. */
+/* True if nothing changed since, and of nothing that is there it was in doubt what it is. */
 static bool is_current(const load *l)
 {
     if (l->old && !same_mark(&l->old->mark, &l->mark)) return false;

@@ -623,17 +623,23 @@ START_TEST(records_of_a_closed_segment_are_looked_up_without_reads)
 }
 END_TEST
 
-START_TEST(a_key_that_is_nowhere_costs_about_no_read_however_many_segments_there_are)
+/* A log of many segments, which has the first half of the keys: the others are nowhere. */
+static model *make_half(void)
 {
     model *m = calloc(1, sizeof *m);
     m->kind = "uid8";
     model_drawn = 33;
     model_draw_keys(m);
     u9_log *w = model_open(m, U9_CREATE);
-    for (unsigned n = 0; n < 8000; n++) model_append(w, m, (size_t)model_draw(KEYS / 2), false); /* the rest is nowhere */
+    for (unsigned n = 0; n < 8000; n++) model_append(w, m, (size_t)model_draw(KEYS / 2), false);
     close_log(w);
-    unsigned segments = indexed();
-    ck_assert_uint_ge(segments, 20);
+    ck_assert_uint_ge(indexed(), 20);
+    return m;
+}
+
+START_TEST(a_key_that_is_nowhere_costs_about_no_read_however_many_segments_there_are)
+{
+    model *m = make_half();
     u9_log *r = model_open(m, U9_READ);
     for (unsigned n = 0; n < 2; n++) /* filters are read, and frames between whose keys they fall; lookups make a table */
         for (size_t i = KEYS / 2; i < KEYS; i++) model_look_up(r, m, i);
@@ -844,14 +850,7 @@ END_TEST
 /* Which only a scan tells; and that is told once, as long as the log is what it is. */
 START_TEST(what_is_lost_with_a_missing_segment_is_not_scanned_for_by_each_lookup) /* [K-3] [L-2] */
 {
-    model *m = calloc(1, sizeof *m);
-    m->kind = "uid8";
-    model_drawn = 33;
-    model_draw_keys(m);
-    u9_log *w = model_open(m, U9_CREATE);
-    for (unsigned n = 0; n < 8000; n++) model_append(w, m, (size_t)model_draw(KEYS / 2), false); /* the rest is nowhere */
-    close_log(w);
-    ck_assert_uint_ge(indexed(), 20);
+    model *m = make_half();
     move_file(segment_path(LOG, 7), "seven");
     u9_log *r = model_open(m, U9_READ);
     uint64_t reads = 0;
