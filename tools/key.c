@@ -25,6 +25,12 @@ const char *tool_kind(const u9_log *log)
     return kind[0] ? kind : "muid";
 }
 
+const char *tool_kind_named(const u9_log *log)
+{
+    const char *kind = u9_log_kind(log);
+    return kind[0] ? kind : "muid, nor hex digits (of which kind the log is cannot be read)";
+}
+
 static bool is_hex(const char *text, size_t size, tool_key *out)
 {
     out->size = size / 2;

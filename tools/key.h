@@ -22,6 +22,9 @@ typedef struct tool_key {
 /* The key kind of a log, where none of it can be read the default. */
 const char *tool_kind(const u9_log *log);
 
+/* The same for a sentence on a key that is none of the log's. */
+const char *tool_kind_named(const u9_log *log);
+
 /*
  * A key in text form, as tool_key_text has it: where the kind is not known (""), also hex. NULL and the raw form in
  * `out`, or the reason why it is none.

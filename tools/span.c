@@ -132,7 +132,7 @@ static int is_between(u9_log *log, u9_cursor *cursor, const u9_key *key, uint64_
 static int take_bound(const char *option, tool_span *s, u9_log *log, const char *path, u9_cursor *cursor, tool_bound *bound)
 {
     int begins = bound == &s->from;
-    const char *kind = tool_kind(log);
+    const char *kind = tool_kind_named(log);
     tool_key raw;
     if (!bound->text) return TOOL_DONE;
     const char *why = tool_key_parse(u9_log_kind(log), bound->text, strlen(bound->text), &raw);

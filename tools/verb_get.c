@@ -75,7 +75,7 @@ static int raise_status(struct get *g, int status)
 static int take_key(struct get *g, const char *text, size_t size)
 {
     tool_key key;
-    const char *kind = tool_kind(g->log), *why = tool_key_parse(u9_log_kind(g->log), text, size, &key);
+    const char *kind = tool_kind_named(g->log), *why = tool_key_parse(u9_log_kind(g->log), text, size, &key);
     if (why) {
         const char *instead = *text == '#' ? "`u9 cat --from` shows a record by its number" : "`u9 cat --keys` shows keys";
         raise_status(g, tool_say(TOOL_REFUSED, "%.*s: not a key of kind %s: %s; %s", size ? (int)size : 2,

@@ -94,7 +94,7 @@ static int refuse(const struct trim *t, const u9_fault *fault)
 
 static int take_key(struct trim *t, const u9_log *log, tool_key *key)
 {
-    const char *kind = tool_kind(log), *why = tool_key_parse(u9_log_kind(log), t->key, strlen(t->key), key);
+    const char *kind = tool_kind_named(log), *why = tool_key_parse(u9_log_kind(log), t->key, strlen(t->key), key);
     if (why)
         return tool_say(TOOL_REFUSED, "--before %s: not a key of kind %s: %s", tool_shown(t->key), kind, why);
     t->what.before_key = (u9_key){key->bytes, key->size};

@@ -88,19 +88,12 @@ void u9i_saved_release(u9i_saved *s)
     *s = (u9i_saved){.count = 0};
 }
 
-/* The key kind of a log whose own is not known: one that such a key may be of. [L-6] */
-static const char *kind_by_key(const u9i_record *first)
-{
-    if (first == NULL || first->key_value[0] == 0x1c) return "muid";
-    return first->key_value[0] == 0x03 ? "tid" : "rkey";
-}
-
 /* Its frames have the times of those that are saved. [G-1] */
 static u9_err open_out(u9i_saved *s, uint64_t time_us, const u9i_record *first, u9_fault *fault)
 {
-    /* lz4: only what was compressed is. */
+    const char *like = first ? u9i_record_kind(first) : ""; /* where it is not known [L-6]; lz4: only what was compressed is */
     u9_options o = {.size = sizeof o, .mode = U9_CREATE, .policy = U9_POLICY_NONE, .lz4 = 1, .io = s->io,
-                    .kind = s->kind[0] ? s->kind : kind_by_key(first)};
+                    .kind = s->kind[0] ? s->kind : like};
     return u9i_log_open_copying(s->logs[s->count - 1].partial, &o, time_us, &s->out, fault);
 }
 

@@ -823,6 +823,7 @@ static u9i_catalog *build_catalog(load *l)
     c->aside = l->aside;
     memcpy(c->log, l->row.log, sizeof c->log);
     memcpy(c->kind, l->looks.kind, sizeof c->kind);
+    c->like = l->looks.like;
     c->missing = l->row.missing;
     c->missing_count = l->row.missing_count;
     c->branches = l->row.branches;

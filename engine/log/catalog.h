@@ -68,7 +68,8 @@ typedef struct u9i_catalog {
     bool trim_marked;            /* only the mark says so: the next session begins a segment that does [L-10] */
     uint64_t next;               /* the number of a new segment; 0: no number is left [L-9] */
     uint8_t log[16];             /* the log's id [L-2] */
-    char kind[U9I_KIND_MAX + 1]; /* "" if no u9open could be read */
+    char kind[U9I_KIND_MAX + 1]; /* "" if no u9open could be read: */
+    const char *like;            /*   a kind that its first record's key may be of, or "" [L-6] */
 } u9i_catalog;
 
 /*

@@ -404,6 +404,7 @@ static u9_err find_end(const search *s, u9i_plan *p, uint64_t segment_size)
     p->number = p->fresh = c->next; /* [W-3] */
     s->relied[0] = 0;
     memcpy(p->kind, c->kind, sizeof p->kind);
+    p->like = c->like;
     memcpy(p->log, c->log, sizeof p->log);
     bool found = false;
     for (size_t i = c->count; i > 0 && !found && err == U9_OK; i--)

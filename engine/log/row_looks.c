@@ -4,6 +4,7 @@
 #include "engine/log/row_looks.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static u9_err refuse_file(u9i_row_looks *l, u9_err err, const u9i_facts *f, int sys, const char *what)
@@ -37,33 +38,34 @@ static void turn_away(u9i_window *window, u9i_file *file)
     u9i_file_close(file);
 }
 
-/* Called for each control record that stands alone in a frame of a segment; false: it has seen enough. */
-typedef bool control_fn(u9i_row_looks *l, const u9i_body *body);
+/* Called for each frame of a segment; false: it has seen enough. */
+typedef bool frame_fn(u9i_row_looks *l, const u9i_frame *frame);
 
-/* Goes through a segment's control records. */
-static void read_controls(u9i_row_looks *l, u9i_facts *s, control_fn *each)
+static void read_frames(u9i_row_looks *l, u9i_facts *s, frame_fn *each)
 {
     u9i_file *file;
     u9i_frame f;
     if (s->barren || s->stray || !turn_to(l, l->window, s, &file)) return;
     bool more = true;
-    for (uint64_t p = 0; more && seek_frame(l, l->window, s, p, &f); p = f.end) {
-        u9i_body body;
-        uint8_t scratch[U9I_BLOCK];
-        size_t need;
-        if (f.trailer.count == 0 && f.body_size > 0 &&
-            u9i_body_open(&f, scratch, sizeof scratch, &need, &body) == U9_OK)
-            more = each(l, &body);
-    }
+    for (uint64_t p = 0; more && seek_frame(l, l->window, s, p, &f); p = f.end) more = each(l, &f);
     turn_away(l->window, file);
 }
 
-/* Keeps the u9trim with the highest number. [C-5] */
-static bool trim_of_control(u9i_row_looks *l, const u9i_body *body)
+/* True if a control record stands alone in the frame. */
+static bool open_control(const u9i_frame *f, uint8_t scratch[U9I_BLOCK], u9i_body *out)
 {
+    size_t need;
+    return f->trailer.count == 0 && f->body_size > 0 && u9i_body_open(f, scratch, U9I_BLOCK, &need, out) == U9_OK;
+}
+
+/* Keeps the u9trim with the highest number. [C-5] */
+static bool trim_of_frame(u9i_row_looks *l, const u9i_frame *frame)
+{
+    uint8_t scratch[U9I_BLOCK];
+    u9i_body body;
     u9i_trim_record trim;
-    if (body->kind == U9I_BODY_TRIM && u9i_trim_record_decode(body->bytes, body->size, &trim) == U9_OK &&
-        trim.segment > l->trim.segment)
+    if (open_control(frame, scratch, &body) && body.kind == U9I_BODY_TRIM &&
+        u9i_trim_record_decode(body.bytes, body.size, &trim) == U9_OK && trim.segment > l->trim.segment)
         l->trim = trim;
     return true;
 }
@@ -103,20 +105,41 @@ static bool is_trimmed(void *ctx, uint64_t gone, const u9i_facts *behind)
     if (l->trim.segment > gone || note_marked_trim(l, behind)) return true;
     if (!l->trims_read)
         for (size_t i = 0; i < l->row->count; i++)
-            if (l->row->facts[i].wrong == U9_R_NONE) read_controls(l, &l->row->facts[i], trim_of_control);
+            if (l->row->facts[i].wrong == U9_R_NONE) read_frames(l, &l->row->facts[i], trim_of_frame);
     l->trims_read = true;
     return l->trim.segment > gone;
 }
 
-static bool kind_of_control(u9i_row_looks *l, const u9i_body *body)
+/* The kind that a frame's first record speaks for; "" for one that goes over several frames. False: out of memory. */
+static bool like_of_frame(const u9i_frame *frame, const char **like)
 {
+    size_t need = 0;
+    u9i_body body;
+    u9i_record r;
+    u9_err err = u9i_body_open(frame, NULL, 0, &need, &body);
+    uint8_t *scratch = err == U9_AGAIN ? malloc(need) : NULL;
+    if (err == U9_AGAIN && scratch == NULL) return false;
+    if (err == U9_AGAIN) err = u9i_body_open(frame, scratch, need, &need, &body);
+    const uint8_t *next = body.bytes;
+    if (err == U9_OK && body.kind == U9I_BODY_RECORDS && u9i_record_next(&next, &body.size, &r) == U9_OK) *like = u9i_record_kind(&r);
+    free(scratch);
+    return true;
+}
+
+static bool kind_of_frame(u9i_row_looks *l, const u9i_frame *frame)
+{
+    uint8_t scratch[U9I_BLOCK];
+    u9i_body body;
     u9i_open_record open;
     u9i_end_record end;
     u9i_span kind = {0};
-    if (body->kind == U9I_BODY_OPEN && u9i_open_record_decode(body->bytes, body->size, &open) == U9_OK)
-        kind = open.kind;
-    if (body->kind == U9I_BODY_END && u9i_end_record_decode(body->bytes, body->size, &end) == U9_OK)
-        kind = end.key_kind;
+    if (frame->trailer.count > 0 && l->like[0] == 0 && !like_of_frame(frame, &l->like)) {
+        l->failed = u9i_fault(l->fault, U9_NOMEM, U9I_AT(.path = l->source->path), "out of memory");
+        return false;
+    }
+    if (!open_control(frame, scratch, &body)) return true;
+    if (body.kind == U9I_BODY_OPEN && u9i_open_record_decode(body.bytes, body.size, &open) == U9_OK) kind = open.kind;
+    if (body.kind == U9I_BODY_END && u9i_end_record_decode(body.bytes, body.size, &end) == U9_OK) kind = end.key_kind;
     memcpy(l->kind, kind.data ? kind.data : (const uint8_t *)"", kind.size);
     l->kind[kind.size] = 0;
     return kind.size == 0;
@@ -127,10 +150,11 @@ void u9i_row_find_kind(u9i_row_looks *l)
 {
     size_t i = l->row->count;
     l->kind[0] = 0;
+    l->like = "";
     while (i > 0 && (!u9i_facts_on_row(&l->row->facts[i - 1]) || l->row->facts[i - 1].kind[0] == 0)) i--;
     if (i > 0) memcpy(l->kind, l->row->facts[i - 1].kind, sizeof l->kind);
-    for (i = l->row->count; i > 0 && l->kind[0] == 0; i--)
-        if (u9i_facts_on_row(&l->row->facts[i - 1])) read_controls(l, &l->row->facts[i - 1], kind_of_control);
+    for (i = l->row->count; i > 0 && l->kind[0] == 0 && !l->failed; i--)
+        if (u9i_facts_on_row(&l->row->facts[i - 1])) read_frames(l, &l->row->facts[i - 1], kind_of_frame);
 }
 
 /* A frame that lies across an end which another names: the file went on otherwise. *from: where it begins. [L-9] */

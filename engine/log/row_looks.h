@@ -19,6 +19,7 @@ typedef struct u9i_row_looks {
     bool trim_marked;     /* it is the mark's, and no u9trim */
     bool trims_read;      /* they were looked for in all files */
     char kind[U9I_KIND_MAX + 1];
+    const char *like; /* no kind: one that the first record's key may be of; "": none was found */
     u9_err failed; /* why a file could not be looked into; */
     bool vanished; /*   it is not there any more */
 } u9i_row_looks;
@@ -29,7 +30,7 @@ u9i_row_eyes u9i_row_eyes_of(u9i_row_looks *looks);
 /* Notes the highest u9trim of those that stand where writers put them. [C-5] */
 void u9i_row_note_trims(u9i_row_looks *looks);
 
-/* Of the keys: looks->kind is filled. The row is linked. [L-6] */
+/* Of the keys: looks->kind or, where no control record names it, looks->like. The row is linked. [L-6] */
 void u9i_row_find_kind(u9i_row_looks *looks);
 
 #endif

@@ -467,20 +467,14 @@ static u9_err find_boundary(u9i_facts *f, u9i_window *window)
     return read_open(f, window);
 }
 
-/* The key kind that a record's key speaks for, where nothing names one. [E-3] */
+/* The key kind that the records' keys speak for. [E-4] */
 static void guess_kind(const u9i_frame *frame, char *kind)
 {
     const uint8_t *next = frame->body;
     size_t left = frame->body_size;
     u9i_record r;
     while (kind[0] == 0 && u9i_value_next(&next, &left, &r) == U9_OK) {
-        if (r.key_size == 0) continue;
-        u9_value key;
-        if (u9_value_decode(r.key_value, r.size, &key) != U9_OK) continue;
-        const char *found = key.type == U9_UTF8                           ? "rkey"
-                            : key.type == U9_UINT                         ? "tid"
-                            : key.type == U9_BYTES && r.key_size == 16 ? "muid"
-                                                                          : "";
+        const char *found = u9i_record_kind(&r);
         memcpy(kind, found, strlen(found) + 1);
     }
 }

@@ -19,7 +19,8 @@ typedef struct u9i_plan {
     uint64_t number;             /* of the segment that the session writes */
     uint64_t fresh;              /* of a new one, should the session go on in that instead */
     bool goes_on;                /* it is there and cleanly closed: [S-5] */
-    char kind[U9I_KIND_MAX + 1]; /* of the log; "" for a new one */
+    char kind[U9I_KIND_MAX + 1]; /* of the log; "" for a new one, and where it is not known: */
+    const char *like;            /*   its keys have the form of this kind's; "": that neither */
     uint8_t log[16];             /* its id; drawn for a new one */
     uint64_t trim_segment;       /* the first that is kept, which each new segment repeats; 0: nothing was trimmed [C-5] */
     uint64_t first_ordinal;      /* of the first record that the log keeps */

@@ -48,12 +48,23 @@ static bool take_medallion(u9i_writer *w, uint64_t given)
     return true;
 }
 
-/* The log's key kind: what it has, or for a new one what is asked for. [L-6] */
+/* True if keys of the kind have the form of those of `like`. */
+static bool is_like(const char *kind, const char *like)
+{
+    bool number = strcmp(kind, "tid") == 0 || strcmp(kind, "uid8") == 0, text = strncmp(kind, "rkey", 4) == 0;
+    return strcmp(like, number ? "tid" : text ? "rkey" : "muid") == 0;
+}
+
+/* The log's key kind: what it has, or for a new one, and one that does not tell, what is asked for. [L-6] */
 static u9_err take_kind(u9i_writer *w, const u9_options *o, u9_fault *fault)
 {
-    const char *asked = o->kind && o->kind[0] ? o->kind : NULL;
-    if (w->plan.kind[0] == 0) snprintf(w->plan.kind, sizeof w->plan.kind, "%s", asked ? asked : "muid");
+    const char *asked = o->kind && o->kind[0] ? o->kind : NULL, *taken = asked ? asked : "muid", *like = w->plan.like;
     assert(asked == NULL || u9_kind_check(asked, strlen(asked), NULL) == U9_OK);
+    if (w->plan.kind[0] == 0 && like[0] && !is_like(taken, like))
+        return u9i_fault(fault, U9_ARG, U9I_AT(.path = w->path, .rule = "L-6"),
+                         "no u9open is left that names the log's key kind; its keys look like those of '%s', not of '%.80s': "
+                         "give the kind that it had", like, taken);
+    if (w->plan.kind[0] == 0) snprintf(w->plan.kind, sizeof w->plan.kind, "%s", taken);
     if (asked && strcmp(w->plan.kind, asked) != 0)
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = w->path, .rule = "L-6"),
                          "the log's keys are of kind '%.80s', not '%.80s'", w->plan.kind, asked);

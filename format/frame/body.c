@@ -270,6 +270,15 @@ u9_err u9i_record_front(const uint8_t *bytes, size_t size, uint64_t total, u9i_r
     return U9_OK;
 }
 
+const char *u9i_record_kind(const u9i_record *r)
+{
+    u9_value key;
+    if (r->key_size == 0 || u9_value_decode(r->key_value, (size_t)(r->key - r->key_value) + r->key_size, &key) != U9_OK) return "";
+    if (key.type == U9_UTF8) return "rkey";
+    if (key.type == U9_UINT) return "tid";
+    return r->key_size == 16 ? "muid" : "";
+}
+
 size_t u9i_record_head(uint64_t count, uint64_t size, uint8_t out[17])
 {
     u9i_set_tuple_head(out, size, count);

@@ -125,6 +125,9 @@ U9_MUST_CHECK static inline u9_err u9i_body_next_again(const u9i_body *body, con
 U9_MUST_CHECK u9_err u9i_record_front(const uint8_t *bytes, size_t size, uint64_t total,
                                       u9i_record *out);
 
+/* A key kind that a record's key may be of: "muid" (16 bytes), "tid", "rkey"; "": no kind's keys have its form, or it has none. */
+const char *u9i_record_kind(const u9i_record *record);
+
 /*
  * Writes the head of a record tuple whose `count` elements have `size` bytes together, in its shortest
  * form, into `out`; returns its length. [B-2] [V-7]

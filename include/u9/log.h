@@ -79,7 +79,8 @@ typedef struct u9_options {
     u9_damage_fn *on_damage; /* told of each damage once per walk that meets it; may be NULL */
     void *on_damage_ctx;     /* its first argument */
     const char *kind;        /* key kind of a new log (u9/key.h), NULL or "": "muid"; of one that is there
-                              * the same, or neither */
+                              * the same, or neither. Where none of its u9opens is left that names it, a new log's;
+                              * U9_ARG if the keys that are there have another form [L-6] */
     uint32_t generator;      /* kind uid8, fresh keys: the generator's number, 0 .. 2047, and cluster, */
     uint32_t cluster;        /* 0 .. 15: no other writer may use this pair at the same time. Both 0: none is given */
     int generator_given;     /* not 0: they are given, also if both are 0 */

@@ -100,4 +100,15 @@ printf '%s,z\n' "$long" | "$u9" append long --key rkey --key-field , --print-key
 claim 'a record key may have 512 characters' same "$(cat keys)" "$long"
 claim 'and is found' same "$("$u9" get long "$long")" z
 
+# A log of which no u9open and no u9end is left: its kind is not known, and is not made up.
+printf 'k1,a\nk2,b\n' | "$u9" append lost --key rkey --key-field ,
+printf X | dd of=lost/0000000000000001.u9 bs=1 seek=150 conv=notrunc status=none
+truncate -s -4096 lost/0000000000000001.u9
+claim 'what is no key there is told' refused 1 'k1: not a key of kind muid, nor hex' "$u9" get lost k1
+claim 'hex finds a record' same "$("$u9" get lost 6b31)" a
+claim 'it is not gone on with as another kind' refused 1 "look like those of 'rkey', not of 'muid'" \
+    sh -c "echo z | '$u9' append lost"
+claim 'but as one that its keys are of' sh -c "echo k3,z | '$u9' append lost --key rkey --key-field ,"
+claim 'which it is then' same "$("$u9" get lost k1 k3)" $'a\nz'
+
 tally

@@ -456,6 +456,56 @@ START_TEST(the_kind_of_the_keys_is_found_in_any_u9open)
 }
 END_TEST
 
+/* A log of one session with one record, of which no u9open and no u9end is left. */
+static const char *lose_kind(const char *name, const char *kind, u9_key key, int lz4)
+{
+    static uint8_t text[5000], values[5100]; /* zeros: packed they are small */
+    const char *log = at(name);
+    u9_options o = writer_options();
+    u9_builder b;
+    o.kind = kind;
+    o.lz4 = lz4;
+    u9_log *w = open_writer(log, &o);
+    u9_builder_init(&b, values, sizeof values);
+    ck_assert_int_eq(u9_build_bytes(&b, text, sizeof text), U9_OK);
+    ck_assert_int_eq(u9_log_append(w, key.data ? &key : NULL, values, b.size, NULL), U9_OK);
+    close_log(w);
+    flip_bit(segment_path(log, 1), 150, 0);
+    cut_file(segment_path(log, 1), file_size(segment_path(log, 1)) - 4096); /* the u9end */
+    return log;
+}
+
+static void expect_kind(const char *log, const char *kind, u9_err want)
+{
+    u9_options o = writer_options();
+    u9_fault fault;
+    u9_log *w;
+    o.kind = kind;
+    ck_assert_int_eq(u9_log_open(log, &o, &w, &fault), want);
+    if (want == U9_OK) close_log(w);
+    else ck_assert_ptr_nonnull(strstr(fault.text, "no u9open"));
+}
+
+/* [L-6] A log of which no kind is known does not get one that its keys are not of. */
+START_TEST(a_writer_gives_no_log_a_kind_that_its_keys_are_not_of)
+{
+    const u9_key text = {"key1", 4}, number = {"\1\2\3\4\5\6\7\x08", 8}, none = {NULL, 0};
+    const char *log = lose_kind("plain", "rkey", text, 0);
+    expect_kind(log, NULL, U9_ARG);
+    expect_kind(log, "tid", U9_ARG);
+    expect_kind(log, "rkey", U9_OK);
+    log = lose_kind("packed", "rkey", text, 1);
+    expect_kind(log, "", U9_ARG);
+    expect_kind(log, "rkey", U9_OK);
+    log = lose_kind("number", "tid", number, 0);
+    expect_kind(log, "muid", U9_ARG);
+    expect_kind(log, "uid8", U9_OK);
+    log = lose_kind("muid", "muid", none, 0);
+    expect_kind(log, "rkey", U9_ARG);
+    expect_kind(log, NULL, U9_OK);
+}
+END_TEST
+
 /* Random rows */
 
 enum { SEGMENTS_MAX = 7, MOMENTS_MAX = 6 };
@@ -599,6 +649,7 @@ Suite *suite_succession(void)
     tcase_add_test(tc, a_stub_that_another_log_names_is_a_creation_cut_short);
     tcase_add_loop_test(tc, rows_drawn_at_random_are_what_the_second_reader_makes_of_them, 0, 8);
     tcase_add_test(tc, the_kind_of_the_keys_is_found_in_any_u9open);
+    tcase_add_test(tc, a_writer_gives_no_log_a_kind_that_its_keys_are_not_of);
     suite_add_tcase(suite, tc);
     return suite;
 }
