@@ -266,7 +266,8 @@ static u9_err copy_one(u9i_tiering *t, size_t i, u9_fault *fault)
     sum_up(t);
     if (t->options.on_progress && t->options.on_progress(t->options.ctx, d) != 0)
         return u9i_fault(fault, U9_STATE, U9I_AT(.path = t->source.path), "stopped as asked");
-    return d->segments % TELL_EVERY == 0 ? tell_lists(t, fault) : U9_OK;
+    if (d->segments % TELL_EVERY == 0) return tell_lists(t, fault);
+    return t->marked_segment == 0 ? u9i_tiering_mark(t, fault) : U9_OK; /* without one nothing is whole that ends with a seal */
 }
 
 /*

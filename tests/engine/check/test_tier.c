@@ -294,6 +294,23 @@ START_TEST(who_is_told_of_the_progress_may_stop_it)
 }
 END_TEST
 
+static int read_place_meanwhile(void *ctx, const u9_tiered *so_far)
+{
+    (void)ctx;
+    if (so_far->segments > 1) expect_whole(at("far"), first_in(at("log"), (unsigned)so_far->segments + 1));
+    return 0;
+}
+
+START_TEST(a_place_is_a_log_by_itself_while_the_first_run_fills_it) /* [TR-3] */
+{
+    make_row_of_segments(at("log"));
+    u9_tier_options what = to_far();
+    what.on_progress = read_place_meanwhile;
+    tier_with(what);
+    ck_assert_uint_gt(done.segments, 2);
+}
+END_TEST
+
 START_TEST(a_live_log_is_tiered_beside_its_writer_which_trims_by_itself)
 {
     u9_log *w = open_rolling(at("log"));
@@ -1717,6 +1734,7 @@ Suite *suite_tier(void)
     tcase_add_test(t, once_more_nothing_is_copied_and_then_what_was_sealed_since);
     tcase_add_test(t, a_dry_run_makes_nothing);
     tcase_add_test(t, who_is_told_of_the_progress_may_stop_it);
+    tcase_add_test(t, a_place_is_a_log_by_itself_while_the_first_run_fills_it);
     tcase_add_test(t, a_live_log_is_tiered_beside_its_writer_which_trims_by_itself);
     tcase_add_test(t, a_first_run_that_was_interrupted_goes_on_also_behind_a_trim);
     tcase_add_loop_test(t, a_trim_and_a_first_run_that_meet_at_any_call_leave_both_whole, 0, 6);
