@@ -109,16 +109,28 @@ static u9_err check_place(u9i_tiering *t, u9_fault *fault)
     return u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = t->place, .rule = "TR-4"), "what stands there is another log");
 }
 
-static u9_err open_tier_place(u9i_tiering *t, u9_fault *fault)
+/* True if the place is all that has one of the segments. */
+static bool has_alone(const u9i_tiering *t, const u9i_tier_list *list)
 {
+    for (size_t i = 0; i < list->count; i++)
+        if (u9i_tiering_find(t->catalog, list->segments[i].number) == U9I_NOT_THERE) return true;
+    return false;
+}
+
+/* It is made where it is not there, unless that would hide that it is gone. [TR-4] */
+static u9_err open_tier_place(u9i_tiering *t, const u9i_tier_list *own, u9_fault *fault)
+{
+    bool gone = has_alone(t, own);
     u9i_env *env;
     const char *in = t->place;
     u9_err err = u9i_env_of_place(t->source.dir->env, &in, &env, fault);
     if (err != U9_OK) return err;
-    int sys = u9i_dir_open(env, in, !t->options.dry_run, &t->far);
-    if (sys == -ENOENT && t->options.dry_run) return U9_OK;
-    if (sys != 0) t->far = NULL;
-    return sys ? u9i_fault(fault, U9_IO, U9I_AT(.path = t->place, .sys = -sys), "cannot open the place") : check_place(t, fault);
+    int sys = u9i_dir_open(env, in, !t->options.dry_run && !gone, &t->far);
+    if (sys == 0) return check_place(t, fault);
+    t->far = NULL;
+    if (sys == -ENOENT && t->options.dry_run && !gone) return U9_OK;
+    return u9i_fault(fault, U9_IO, U9I_AT(.path = t->place, .sys = -sys, .rule = "TR-4"), "cannot open the place%s",
+                     gone ? ", which has segments that are not here: is it mounted?" : "");
 }
 
 static u9_err check_log(const u9i_tiering *t, const u9i_tier_list *list, const char *where, u9_fault *fault)
@@ -180,7 +192,7 @@ static u9_err open_tiering(u9i_tiering *t, const char *path, u9_fault *fault)
     err = read_list(t, false, &own, &damaged, fault);
     if (err != U9_OK) return err;
     err = choose_place(t, &own, fault);
-    if (err == U9_OK) err = open_tier_place(t, fault);
+    if (err == U9_OK) err = open_tier_place(t, &own, fault);
     if (err == U9_OK) err = take_lists(t, &own, damaged, fault);
     u9i_tier_list_free(&own);
     return err;

@@ -117,21 +117,27 @@ static void hash_step(moving *m, const uint8_t *bytes, size_t n, uint8_t sha[U9I
     if (n < STEP) u9i_hasher_finish(&m->hasher, bytes + n - rest, rest, sha);
 }
 
+/* Whether it was there is said before: it fails here. */
+static int read_here(moving *m, uint64_t at, size_t n)
+{
+    int err = n ? u9i_read_exactly(m->from, at, m->here, n) : 0;
+    if (err == 0) return 0;
+    m->what = "cannot read the segment";
+    m->far = false;
+    return err;
+}
+
 /* All of the file here; its H. */
 static int copy_bytes_there(moving *m, u9i_file *to, u9i_queue *queue, uint8_t sha[U9I_HASH_SIZE])
 {
     u9i_hasher_init(&m->hasher);
     for (uint64_t at = 0; at <= m->facts->size; at += STEP) {
         size_t n = tier_step_at(m, at), whole = (size_t)whole_blocks(n);
-        m->what = "cannot read the segment";
-        m->far = false;
-        int err = n ? u9i_read_exactly(m->from, at, m->here, n) : 0;
+        int err = read_here(m, at, n);
         if (err != 0) return err;
         hash_step(m, m->here, n, sha);
         if (n == 0) continue;
         memset(m->here + n, 0, whole - n);
-        m->what = "cannot copy the segment to there";
-        m->far = true;
         u9i_op write = {.kind = U9I_OP_WRITE, .file = to, .off = at, .buf = m->here, .n = whole};
         int64_t done = u9i_queue_do(queue, &write);
         if (done < 0) return (int)done;
@@ -165,7 +171,7 @@ static int compare_there(moving *m, uint64_t from)
     if (err == 0 && size != m->facts->size) err = -EBADMSG;
     for (uint64_t at = from; at < size && err == 0; at += STEP) {
         size_t n = tier_step_at(m, at);
-        err = u9i_read_exactly(m->from, at, m->here, n);
+        err = read_here(m, at, n);
         if (err == 0) err = u9i_read_exactly(file, at, m->there, n);
         if (err == 0 && memcmp(m->here, m->there, n) != 0) err = -EBADMSG;
     }
@@ -189,7 +195,7 @@ static int find_nothing_else(moving *m, u9i_file *file, uint64_t size, bool *not
         size_t n = size - at < STEP ? (size_t)(size - at) : STEP, mine = at < m->facts->size ? tier_step_at(m, at) : 0;
         if (mine > n) mine = n;
         memset(m->here + mine, 0, n - mine);
-        if (mine > 0) err = u9i_read_exactly(m->from, at, m->here, mine);
+        err = read_here(m, at, mine);
         if (err == 0) err = u9i_read_exactly(file, at, m->there, n);
         for (size_t b = 0, part; b < n && *nothing && err == 0; b += part) {
             part = n - b < U9I_BLOCK ? n - b : U9I_BLOCK;
@@ -232,7 +238,7 @@ static int clear_remains(moving *m)
     if (err != 0) return err;
     err = u9i_file_size(file, &size);
     size_t n = size < U9I_BLOCK ? (size_t)size : U9I_BLOCK;
-    if (err == 0 && n > 0) err = u9i_read_exactly(m->from, 0, m->here, n);
+    if (err == 0) err = read_here(m, 0, n);
     if (err == 0 && n > 0) err = u9i_read_exactly(file, 0, m->there, n);
     bool ours = err == 0 && (memcmp(m->here, m->there, n) == 0 || is_void_block(m->there, n));
     u9i_file_close(file);
@@ -247,6 +253,8 @@ static int copy_there(moving *m, uint8_t sha[U9I_HASH_SIZE])
     u9i_dir *far = m->t->far;
     u9i_queue *queue;
     u9i_file *to;
+    m->what = "cannot make the segment's file";
+    m->far = true;
     int err = u9i_queue_open(far->env, NULL, 0, 0, &queue);
     if (err != 0) return err;
     err = u9i_file_open(far, m->name, U9I_OPEN_CREATE, &to);

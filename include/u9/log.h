@@ -335,8 +335,8 @@ U9_API void u9_cursor_close(u9_cursor *cursor);
  * have none are read once, and what was found is kept for the next lookups (options.index_memory, cache_memory). A handle
  * that writes finds all that it appended, durable or not, of which `frame`, `at` and `time_us` may be 0: not known yet.
  * Another finds what is in the files: a newer record of a key that was found may be overlooked for 10 ms; absent is what
- * was not there at the call (written on another machine: a second before). The record is copied, and so pinned: `*out`
- * borrows `buf` (`cap` bytes), whatever becomes of the log. U9_ABSENT: no such record; U9_LIMIT: `cap` is too small:
+ * was not there at the call (written on another machine: a second before), or was still being written, though a cursor may
+ * show that. The record is copied, and so pinned: `*out` borrows `buf` (`cap` bytes), whatever becomes of the log. U9_ABSENT: no such record; U9_LIMIT: `cap` is too small:
  * out->size tells what it must be, `bytes` and `values` are NULL, its key borrows `key`, and u9_record_read (u9/large.h) has
  * the rest, whatever its size (`buf` may be NULL where `cap` is 0); U9_CORRUPT: records were lost to damage that may have
  * had this key: none is found, and out->size is 0; or, in logs of record keys, they may be newer than what is left, and

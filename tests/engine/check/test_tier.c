@@ -1271,6 +1271,60 @@ START_TEST(a_place_that_does_not_answer_is_told_and_one_that_is_gone_gets_all_ag
 }
 END_TEST
 
+/* Made anew it would be an empty place, of which readers are told that all is missing: [TR-5] they wait for the disk. */
+START_TEST(a_place_that_is_gone_is_not_made_anew_while_it_has_what_is_not_here) /* [TR-4] */
+{
+    make_row_of_segments(at("log"));
+    tier_and_drop();
+    ck_assert_uint_gt(done.dropped, 0);
+    sim_move(at("far"), at("away"));
+    for (int dry = 0; dry < 2; dry++) {
+        u9_tier_options what = to_far();
+        what.dry_run = dry;
+        ck_assert_int_eq(try_tier(what), U9_IO);
+        ck_assert_int_eq(fault.sys, ENOENT);
+        ck_assert_msg(strstr(fault.text, "mounted"), "%s", fault.text);
+        ck_assert(!exists(at("far")));
+    }
+    sim_move(at("away"), at("far"));
+    tier();
+    expect_whole(at("log"), TRIM_RECORDS);
+}
+END_TEST
+
+/* Its file has another name here than there. */
+START_TEST(what_fails_is_told_of_the_file_that_it_failed_with) /* [TR-3] */
+{
+    static const struct {
+        const char *name, *told;
+        sim_kind kind;
+    } fails[] = {{"0000000000000021.u9", "/log/0", SIM_READ},    {"0000000000000021.u9", "/log/0", SIM_OPEN},
+                 {"0000000000000002.u9", "/far/0", SIM_READ},    {"0000000000000002.u9", "/far/0", SIM_OPEN},
+                 {"0000000000000002.u9", "/far/0", SIM_RESERVE}, {"0000000000000002.u9", "/far/0", SIM_WRITE},
+                 {"0000000000000002.u9", "/far/0", SIM_CREATE}};
+    make_row_of_segments(at("log"));
+    move_file(segment_path(at("log"), 2), segment_path(at("log"), 33));
+    for (size_t i = 0; i < sizeof fails / sizeof fails[0]; i++) {
+        unsigned failed = 0, fired = 1;
+        for (unsigned nth = 1; fired > 0; nth++) {
+            remove_log(at("far"));
+            remove_log(at("log/.tier"));
+            sim_aim(fails[i].name);
+            fired = sim_fired();
+            sim_fail(fails[i].kind, nth, EROFS, false);
+            u9_err err = try_tier(to_far());
+            sim_mend();
+            fired = sim_fired() - fired;
+            sim_aim(NULL);
+            failed += err != U9_OK;
+            bool told = err == U9_OK || (fault.sys == EROFS && strstr(fault.path, fails[i].told));
+            ck_assert_msg(told, "%s %u %u: %s: %s", fails[i].name, fails[i].kind, nth, fault.path, fault.text);
+        }
+        ck_assert_msg(failed > 0, "%zu", i);
+    }
+}
+END_TEST
+
 START_TEST(where_the_place_has_nothing_of_what_was_dropped_here_nothing_is_done) /* [TR-4] */
 {
     make_row_of_segments(at("log"));
@@ -1772,6 +1826,8 @@ Suite *suite_tier(void)
     tcase_add_test(t, a_log_of_which_nothing_was_copied_may_have_another_place);
     tcase_add_test(t, a_place_is_one_logs_and_a_log_has_one_place);
     tcase_add_test(t, a_copy_that_went_on_is_refused_as_a_fork);
+    tcase_add_test(t, a_place_that_is_gone_is_not_made_anew_while_it_has_what_is_not_here);
+    tcase_add_test(t, what_fails_is_told_of_the_file_that_it_failed_with);
     tcase_add_test(t, where_the_place_has_nothing_of_what_was_dropped_here_nothing_is_done);
     tcase_add_test(t, copies_are_compared_if_asked);
     tcase_add_test(t, what_goes_damaged_is_told);
