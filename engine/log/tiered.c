@@ -105,6 +105,24 @@ static int open_far(tiered_dir *t, const char *place, u9_fault *why)
     return 0;
 }
 
+/*
+ * Which of the listed segments the place has; 0 or a negative errno. -ENODEV: neither one of them nor a list, and not all are
+ * here: it is another folder, as the one that its disk is mounted on.
+ */
+static int look_far(const tiered_dir *t, const u9i_tier_list *list, bool *there)
+{
+    u9i_stamp stamp;
+    char name[20];
+    bool lacks = false;
+    int err = u9i_tier_list_present(list, t->far, there);
+    for (size_t i = 0; i < list->count && err == 0; i++) {
+        if (there[i]) return 0;
+        u9i_segment_name(list->segments[i].number, name);
+        lacks |= u9i_dir_stat(t->base, name, &stamp) == -ENOENT;
+    }
+    return err == 0 && lacks && u9i_dir_stat(t->far, u9i_tier_name, &stamp) == -ENOENT ? -ENODEV : err;
+}
+
 /* Reads the list anew, if it has changed. The lock is held. */
 static int read_list_again(tiered_dir *t)
 {
@@ -122,7 +140,7 @@ static int read_list_again(tiered_dir *t)
     }
     if (t->place == NULL) err = open_far(t, list.place, &why);
     bool *there = calloc(list.count + 1, sizeof *there);
-    if (err == 0) err = there == NULL ? -ENOMEM : t->far ? u9i_tier_list_present(&list, t->far, there) : 0;
+    if (err == 0) err = there == NULL ? -ENOMEM : t->far ? look_far(t, &list, there) : 0;
     if (err != 0) {
         u9i_tier_list_free(&list);
         free(there);
@@ -444,6 +462,10 @@ static u9_err enter_place(tiered_dir *t, const char *path, const char *place, u9
                          "its oldest segments are at %.200s, which cannot be opened", place);
     sys = read_list_again(t);
     if (sys == 0) return U9_OK;
+    if (sys == -ENODEV)
+        return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .rule = "TR-5"),
+                         "its oldest segments are at %.200s, which has none of them: is it mounted? Without the log's file "
+                         ".tier only what is here is read", place);
     return u9i_fault(fault, U9_IO, U9I_AT(.path = path, .sys = -sys),
                      "its oldest segments are at %.200s, which cannot be listed", place);
 }

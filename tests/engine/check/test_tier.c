@@ -1292,6 +1292,33 @@ START_TEST(a_place_that_is_gone_is_not_made_anew_while_it_has_what_is_not_here) 
 }
 END_TEST
 
+/* The folder that its disk is mounted on: what is there of the log is not lost. */
+START_TEST(an_empty_folder_is_no_place_that_has_lost_all) /* [TR-5] */
+{
+    make_row_of_segments(at("log"));
+    tier();
+    sim_move(at("far"), at("away"));
+    make_dir(at("far"));
+    expect_whole(at("log"), TRIM_RECORDS); /* it is all here */
+    remove_log(at("far"));
+    sim_move(at("away"), at("far"));
+    tier_and_drop();
+    ck_assert_uint_gt(done.dropped, 0);
+    copy_log(at("far"), at("away"));
+    remove_log(at("far"));
+    make_dir(at("far"));
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = io_of(at("log"))};
+    u9_log *log;
+    ck_assert_int_eq(u9_log_open(at("log"), &o, &log, &fault), U9_IO);
+    ck_assert_msg(strstr(fault.text, "none of them") && strstr(fault.text, "mounted"), "%s", fault.text);
+    copy_log(at("away/.tier"), at("far/.tier"));
+    ck_assert_int_eq(read_through(at("log")).reason, U9_R_MISSING); /* it is the place, and has lost them */
+    remove_log(at("far"));
+    sim_move(at("away"), at("far"));
+    expect_whole(at("log"), TRIM_RECORDS);
+}
+END_TEST
+
 /* Its file has another name here than there. */
 START_TEST(what_fails_is_told_of_the_file_that_it_failed_with) /* [TR-3] */
 {
@@ -1827,6 +1854,7 @@ Suite *suite_tier(void)
     tcase_add_test(t, a_place_is_one_logs_and_a_log_has_one_place);
     tcase_add_test(t, a_copy_that_went_on_is_refused_as_a_fork);
     tcase_add_test(t, a_place_that_is_gone_is_not_made_anew_while_it_has_what_is_not_here);
+    tcase_add_test(t, an_empty_folder_is_no_place_that_has_lost_all);
     tcase_add_test(t, what_fails_is_told_of_the_file_that_it_failed_with);
     tcase_add_test(t, where_the_place_has_nothing_of_what_was_dropped_here_nothing_is_done);
     tcase_add_test(t, copies_are_compared_if_asked);
