@@ -130,7 +130,7 @@ static u9_err open_tier_place(u9i_tiering *t, const u9i_tier_list *own, u9_fault
     t->far = NULL;
     if (sys == -ENOENT && t->options.dry_run && !gone) return U9_OK;
     return u9i_fault(fault, U9_IO, U9I_AT(.path = t->place, .sys = -sys, .rule = "TR-4"), "cannot open the place%s",
-                     gone ? ", which has segments that are not here: is it mounted?" : "");
+                     gone ? " (it has segments that are not here: is it mounted?)" : "");
 }
 
 static u9_err check_log(const u9i_tiering *t, const u9i_tier_list *list, const char *where, u9_fault *fault)
