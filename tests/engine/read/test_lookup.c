@@ -941,6 +941,46 @@ START_TEST(where_only_a_name_is_damaged_no_record_may_be_lost)
 }
 END_TEST
 
+/*
+ * [K-3] [L-4] What segment 1 loses at its end, which nobody names any more, only that shows which reads segment 2 behind it: this
+ * one is what it was when it was read before.
+ */
+START_TEST(what_is_lost_in_front_of_a_segment_that_names_nobody_is_seen_when_that_is_lost)
+{
+    u9_record r;
+    uint8_t buf[64], raw[16] = {0};
+    forged_segment one = forge_begin(1, 1, NULL, U9I_TAIL_NONE);
+    sim_make_dir(LOG);
+    (void)forge_records(&one, "r", 4);
+    forge_save(&one, LOG);
+    move_file(segment_path(LOG, 1), "early");
+    (void)forge_records(&one, "r", 4);
+    forge_save(&one, LOG);
+    forged_segment two = forge_begin(2, 1, &one, U9I_TAIL_TORN);
+    (void)forge_records(&two, "r", 4);
+    forge_end(&two, U9I_END_CLOSING);
+    forge_save(&two, LOG);
+    fill_bytes(segment_path(LOG, 2), 90, 1, 0x55); /* its u9open */
+    u9_log *log = open_reader(LOG);
+    memset(raw, 0x60, 8);
+    for (unsigned lost = 0; lost < 2; lost++) {
+        for (unsigned i = 0; i < 13; i++) {
+            u9i_set_be(raw + 8, 8, i);
+            u9_err want = i == 12 || (lost && i / 4 == 1) ? U9_ABSENT : U9_OK;
+            if (lost && want == U9_ABSENT) want = U9_CORRUPT;
+            u9_err err = u9_log_get(log, &(u9_key){raw, sizeof raw}, buf, sizeof buf, &r, NULL);
+            ck_assert_msg(err == want, "%u %u: %d", lost, i, err);
+        }
+        sim_remove(segment_path(LOG, 1));
+        sim_copy("early", segment_path(LOG, 1));
+        sim_advance(2000000);
+    }
+    close_log(log);
+    forge_free(&one);
+    forge_free(&two);
+}
+END_TEST
+
 static void forge_plain(const char *path)
 {
     uint8_t body[100];
@@ -1214,6 +1254,7 @@ Suite *suite_lookup(void)
     tcase_add_loop_test(t, who_has_seen_enough_versions_is_shown_no_more, 0, 4);
     tcase_add_test(t, a_key_of_a_segment_that_nobody_names_any_more_may_be_lost);
     tcase_add_test(t, where_only_a_name_is_damaged_no_record_may_be_lost);
+    tcase_add_test(t, what_is_lost_in_front_of_a_segment_that_names_nobody_is_seen_when_that_is_lost);
     tcase_add_loop_test(t, a_key_of_a_segment_that_is_not_in_the_row_may_be_lost, 0, 2);
     tcase_add_test(t, a_key_that_is_sought_where_the_mark_alone_is_left_may_have_been_there);
     tcase_add_loop_test(t, a_record_is_found_with_the_word_that_newer_ones_were_lost, 0, 7);
