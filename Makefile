@@ -596,7 +596,6 @@ check-faults:
 
 check-mutants:
 	@scripts/mutants --check
-	@MUTANT_LIST=tests/mutants.open scripts/mutants --check
 
 # Each public header stands alone, in C11 and in C++17. What is there for other processors compiles, too.
 check-headers: | need-build
