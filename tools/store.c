@@ -8,10 +8,12 @@
 
 #include <u9/store.h>
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The libraries that bring places for logs; a log of one may be tiered to what a later one brings. */
 static const struct library {
@@ -44,11 +46,11 @@ static bool is_tiered(const char *log, const char *prefix)
 {
     char path[4200], front[FRONT];
     if (snprintf(path, sizeof path, "%s/.tier", log) >= (int)sizeof path) return false;
-    FILE *file = fopen(path, "rbe");
-    if (file == NULL) return false;
-    size_t n = fread(front, 1, sizeof front, file);
-    fclose(file);
-    return memmem(front, n, prefix, strlen(prefix)) != NULL;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO is for libu9 to refuse */
+    if (file < 0) return false;
+    ssize_t n = read(file, front, sizeof front);
+    close(file);
+    return n > 0 && memmem(front, (size_t)n, prefix, strlen(prefix)) != NULL;
 }
 
 static bool begins(const char *argument, const char *prefix)

@@ -73,11 +73,13 @@ static u9_err add_lacking(u9i_tiering *t, u9i_tier_list *from, u9_fault *fault)
     return U9_OK;
 }
 
-static u9_err choose_place(u9i_tiering *t, const u9i_tier_list *own, u9_fault *fault)
+/* `damaged`: its list of its own cannot be read. */
+static u9_err choose_place(u9i_tiering *t, const u9i_tier_list *own, bool damaged, u9_fault *fault)
 {
     const char *asked = t->options.to, *has = own->place;
     const char *wrong = NULL;
-    if (asked == NULL && has == NULL) wrong = "where are its segments to go? It has no place yet, and none is given";
+    if (asked == NULL && damaged) wrong = "its file .tier is damaged, which says what its place is, and none is given";
+    else if (asked == NULL && has == NULL) wrong = "where are its segments to go? It has no place yet, and none is given";
     else if (asked && asked[0] == 0) wrong = "the place is empty";
     else if (has && has[0] == 0) wrong = "this is such a place itself";
     else if (asked && has && strcmp(asked, has) != 0) wrong = "its segments go to another place already";
@@ -118,9 +120,9 @@ static bool has_alone(const u9i_tiering *t, const u9i_tier_list *list)
 }
 
 /* It is made where it is not there, unless that would hide that it is gone. [TR-4] */
-static u9_err open_tier_place(u9i_tiering *t, const u9i_tier_list *own, u9_fault *fault)
+static u9_err open_tier_place(u9i_tiering *t, const u9i_tier_list *own, bool damaged, u9_fault *fault)
 {
-    bool gone = has_alone(t, own);
+    bool gone = damaged ? t->catalog->trim.segment > 0 : has_alone(t, own);
     u9i_env *env;
     const char *in = t->place;
     u9_err err = u9i_env_of_place(t->source.dir->env, &in, &env, fault);
@@ -130,7 +132,7 @@ static u9_err open_tier_place(u9i_tiering *t, const u9i_tier_list *own, u9_fault
     t->far = NULL;
     if (sys == -ENOENT && t->options.dry_run && !gone) return U9_OK;
     return u9i_fault(fault, U9_IO, U9I_AT(.path = t->place, .sys = -sys, .rule = "TR-4"), "cannot open the place%s",
-                     gone ? " (it has segments that are not here: is it mounted?)" : "");
+                     gone ? " (it has, or may have, segments that are not here: is it mounted?)" : "");
 }
 
 static u9_err check_log(const u9i_tiering *t, const u9i_tier_list *list, const char *where, u9_fault *fault)
@@ -147,6 +149,10 @@ static u9_err take_lists(u9i_tiering *t, u9i_tier_list *own, bool own_damaged, u
     if (err == U9_OK && damaged && (own_damaged || own->place == NULL))
         err = u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = t->place, .rule = "TR-2"),
                         "the list of what stands there is damaged, and there is no other");
+    if (err == U9_OK && own_damaged && t->list.count == 0 && t->catalog->trim.segment > 0)
+        err = u9i_fault(fault, U9_CORRUPT, U9I_AT(.path = t->place, .rule = "TR-4"),
+                        "the log begins later than it did, its own list of what stands elsewhere is damaged, and there is none here: "
+                        "is this the place, and is its disk mounted? Nothing was copied or dropped");
     if (err == U9_OK) err = check_log(t, &t->list, t->place, fault);
     if (err == U9_OK) err = check_log(t, own, t->source.path, fault);
     size_t had = t->list.count;
@@ -191,8 +197,8 @@ static u9_err open_tiering(u9i_tiering *t, const char *path, u9_fault *fault)
         return u9i_fault(fault, U9_ABSENT, U9I_AT(.path = path, .rule = "M-6"), "no log is here");
     err = read_list(t, false, &own, &damaged, fault);
     if (err != U9_OK) return err;
-    err = choose_place(t, &own, fault);
-    if (err == U9_OK) err = open_tier_place(t, &own, fault);
+    err = choose_place(t, &own, damaged, fault);
+    if (err == U9_OK) err = open_tier_place(t, &own, damaged, fault);
     if (err == U9_OK) err = take_lists(t, &own, damaged, fault);
     u9i_tier_list_free(&own);
     return err;

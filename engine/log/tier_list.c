@@ -249,13 +249,25 @@ static int read_file(u9i_file *file, uint8_t **bytes, size_t *size)
     return *bytes ? u9i_file_read(file, 0, *bytes, (size_t)n, size) : -ENOMEM;
 }
 
+/* A link to nothing is no list that is not there; and one that comes at the moment is one. */
+static int open_list(u9i_dir *dir, u9i_file **out)
+{
+    u9i_stamp stamp;
+    int err = -ENOENT, there = 0;
+    for (unsigned tries = 0; tries < 3 && err == -ENOENT && there == 0; tries++) {
+        err = u9i_file_open(dir, u9i_tier_name, U9I_OPEN_READ, out);
+        there = err == -ENOENT ? u9i_dir_stat(dir, u9i_tier_name, &stamp) : 0;
+    }
+    return there ? there : err;
+}
+
 int u9i_tier_list_read(u9i_dir *dir, u9i_tier_list *out)
 {
     u9i_file *file;
     uint8_t *bytes = NULL;
     size_t size = 0;
     *out = (u9i_tier_list){.count = 0};
-    int err = u9i_file_open(dir, u9i_tier_name, U9I_OPEN_READ, &file);
+    int err = open_list(dir, &file);
     if (err != 0) return err;
     err = read_file(file, &bytes, &size);
     u9i_file_close(file);

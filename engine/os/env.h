@@ -75,7 +75,7 @@ typedef struct u9i_fs {
     int (*lock)(u9i_dir *dir);
     bool (*locked)(u9i_dir *dir, const char *name);
     int (*list)(u9i_dir *dir, u9i_list_fn *each, void *ctx);
-    int (*stat)(u9i_dir *dir, const char *name, u9i_stamp *out);
+    int (*stat)(u9i_dir *dir, const char *name, u9i_stamp *out); /* -ENOENT: the name is not there; -ELOOP: a link to nothing is */
     int (*identify)(u9i_dir *dir, const char *name, uint64_t identity[2]);
     int (*rename)(u9i_dir *dir, const char *from, const char *to);
     int (*link)(u9i_dir *dir, const char *name, u9i_dir *to, const char *new_name);

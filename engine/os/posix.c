@@ -198,7 +198,11 @@ static uint64_t stamp_us(const struct timespec *t)
 static int stat_name(u9i_dir *dir, const char *name, u9i_stamp *out)
 {
     struct stat st;
-    if (fstatat(of_dir(dir)->fd, name, &st, 0) != 0) return -errno;
+    if (fstatat(of_dir(dir)->fd, name, &st, 0) != 0) {
+        int err = -errno;
+        if (err == -ENOENT && fstatat(of_dir(dir)->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0) err = -ELOOP; /* a link to nothing */
+        return err;
+    }
     uint64_t bytes_us = stamp_us(&st.st_mtim), attributes_us = stamp_us(&st.st_ctim);
     *out = (u9i_stamp){.identity = {st.st_dev, st.st_ino}, .size = (uint64_t)st.st_size,
                        .changed_us = bytes_us > attributes_us ? bytes_us : attributes_us,

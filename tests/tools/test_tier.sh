@@ -145,6 +145,21 @@ loses() {
     # shellcheck disable=SC2016
     claim 'and what to do' says 'was not trimmed as its options say: .* is damaged: nothing was trimmed, and `u9 tier LOG --to PLACE` makes it anew'
     claim 'and that all it wrote is there' eval '! says "not known to be durable"'
+    mv far away
+    run "$u9" tier log --to far
+    claim 'no other place is made for it' eval 'test "$status" -eq 1 -a ! -e far && says "it has, or may have, segments that are not here: is it mounted"'
+    mv away far
+    mv log/.tier list
+    for what in 'ln -s /no/such/list log/.tier' 'mkfifo log/.tier'; do
+        $what
+        before=$(here log)
+        run timeout 10 "$u9" cat log
+        claim "no list is to be had by $what: nothing is read" test "$status" -eq 4 -a ! -s out
+        run timeout 10 "$u9" trim log --keep 64K
+        claim 'nor trimmed' test "$status" -eq 4 -a "$(here log)" -eq "$before"
+        rm log/.tier
+    done
+    mv list log/.tier
     "$u9" tier log --to far >out 2>err
     claim 'and made anew' same "$("$u9" cat log 2>err | tail -n 2 | tr '\n' ' ')" '30000 more '
     mkdir -p nolib/bin && cp "$u9" nolib/bin/

@@ -399,6 +399,7 @@ static int fail_at_first(void *ctx, const u9_tiered *so_far)
 {
     (void)ctx;
     (void)so_far;
+    sim_before_call(NULL); /* that is its end */
     sim_fail(SIM_ANY, 1, EIO, true);
     return 1;
 }
@@ -960,6 +961,45 @@ START_TEST(a_list_with_any_byte_changed_is_refused_and_made_anew) /* [TR-2] */
     flip_bit(file_in(at("far"), ".tier"), 20, 1);
     flip_bit(path, 20, 1);
     expect_refused(U9_CORRUPT, "is damaged, and there is no other");
+}
+END_TEST
+
+/* What was dropped here stands where a list says that cannot be read: no other place is it, and none is made for it. */
+START_TEST(a_log_with_a_damaged_list_gets_no_place_but_its_own) /* [TR-2] [TR-4] */
+{
+    u9_tier_options other = to_far(), any = to_far();
+    other.to = at("other");
+    any.to = NULL;
+    make_row_of_segments(at("log"));
+    tier_and_drop();
+    ck_assert_uint_gt(done.dropped, 0);
+    flip_bit(file_in(at("log"), ".tier"), 20, 1);
+    ck_assert_int_eq(try_tier(any), U9_ARG);
+    ck_assert_msg(strstr(fault.text, "damaged"), "%s", fault.text);
+    ck_assert_int_eq(try_tier(other), U9_IO);
+    ck_assert_msg(strstr(fault.text, "mounted"), "%s", fault.text);
+    ck_assert(!exists(at("other")));
+    make_dir(at("other"));
+    ck_assert_int_eq(try_tier(other), U9_CORRUPT);
+    ck_assert_msg(strstr(fault.text, "mounted"), "%s", fault.text);
+    ck_assert_uint_eq(segments_in(at("other")), 0);
+    u9_options o = {.size = sizeof o, .mode = U9_READ, .io = io_of(at("log"))};
+    u9_log *r;
+    ck_assert_int_eq(u9_log_open(at("log"), &o, &r, &fault), U9_CORRUPT);
+    tier();
+    expect_whole(at("log"), TRIM_RECORDS);
+}
+END_TEST
+
+/* Nothing was dropped yet: it may have any. */
+START_TEST(a_whole_log_with_a_damaged_list_may_have_another_place) /* [TR-2] */
+{
+    make_row_of_segments(at("log"));
+    tier();
+    sim_move(at("far"), at("away"));
+    flip_bit(file_in(at("log"), ".tier"), 20, 1);
+    tier();
+    expect_whole(at("far"), done.next_ordinal);
 }
 END_TEST
 
@@ -1846,6 +1886,8 @@ Suite *suite_tier(void)
     tcase_add_test(t, an_altered_segment_of_the_place_costs_what_was_touched);
     tcase_add_test(t, a_place_that_cannot_be_reached_is_told_and_nothing_left_out);
     tcase_add_test(t, a_list_with_any_byte_changed_is_refused_and_made_anew);
+    tcase_add_test(t, a_log_with_a_damaged_list_gets_no_place_but_its_own);
+    tcase_add_test(t, a_whole_log_with_a_damaged_list_may_have_another_place);
     tcase_add_test(t, a_list_that_is_whole_and_not_as_said_is_refused);
     tcase_add_test(t, what_an_interrupted_run_left_is_compared_and_taken);
     tcase_add_test(t, something_else_of_the_name_is_left_as_it_is);
