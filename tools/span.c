@@ -181,6 +181,7 @@ static int seek_saved(tool_span *s, const char *path, u9_cursor *cursor)
     int there;
     u9_fault fault;
     int status = read_saved(s, line, &there);
+    if (!there) s->saved = NULL; /* as if it were not given */
     if (status != TOOL_DONE || !there) return status;
     u9_seek to = {.size = sizeof to, .kind = U9_SEEK_SAVED, .text = line};
     if (sscanf(line, "u9cursor%*u %*s %" SCNu64, &s->at) != 1) s->at = TOOL_NONE;

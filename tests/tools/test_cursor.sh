@@ -99,6 +99,11 @@ saved() {
     claim 'one that was cut, too' refused 1 'not the line of a saved cursor' "$u9" cat --cursor "$(cut -c 1-80 place) " log
     claim 'a file that is not there' refused 1 '--cursor nowhere: No such file' "$u9" cat --cursor nowhere log
     claim 'two beginnings are one too many' refused 2 '--cursor and --from' "$u9" cat --cursor place --from '#1' log
+    seq 5 | "$u9" append backwards 2>err
+    cat_of --reverse -n 2 --cursor back.at --save-cursor back.at backwards >out
+    claim 'backwards, too: at the end' same "$(cat out)" $'5\n4'
+    cat_of --reverse -n 2 --cursor back.at --save-cursor back.at backwards >out
+    claim 'and goes on there' same "$(cat out)" $'3\n2'
     cat_of -n 5 --save-cursor early log >out
     "$u9" trim log --before '#8000' >out
     claim 'trimmed since: told, and on with what is kept' \
