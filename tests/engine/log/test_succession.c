@@ -3,6 +3,7 @@
  * branches that are listed; and that each segment costs as much in a long row as in a short one.
  */
 #include "tests/engine/fixture.h"
+#include "tests/engine/scarce.h"
 #include "tests/sim/sim.h"
 #include "tests/suites.h"
 
@@ -486,6 +487,24 @@ static void expect_kind(const char *log, const char *kind, u9_err want)
     else ck_assert_ptr_nonnull(strstr(fault.text, "no u9open"));
 }
 
+/* Memory is asked for to unpack it. */
+START_TEST(without_memory_to_see_what_keys_a_log_has_it_is_not_opened)
+{
+    const char *log = lose_kind("packed", "rkey", (u9_key){"key1", 4}, 1);
+    unsigned nth = 1, failed = 1;
+    for (; failed > 0; nth++) {
+        u9_log *r = NULL;
+        u9_options o = {.size = sizeof o, .mode = U9_READ, .io = io_of(log)};
+        scarce_begin(SCARCE_MEMORY, nth, 0, false);
+        u9_err err = u9_log_open(log, &o, &r, NULL);
+        failed = scarce_end(NULL);
+        ck_assert_msg(err == U9_OK || (failed > 0 && err == U9_NOMEM), "%u: %s", nth, u9_err_name(err));
+        if (err == U9_OK) close_log(r);
+    }
+    ck_assert_uint_gt(nth, 5);
+}
+END_TEST
+
 /* [L-6] A log of which no kind is known does not get one that its keys are not of. */
 START_TEST(a_writer_gives_no_log_a_kind_that_its_keys_are_not_of)
 {
@@ -649,6 +668,7 @@ Suite *suite_succession(void)
     tcase_add_test(tc, a_stub_that_another_log_names_is_a_creation_cut_short);
     tcase_add_loop_test(tc, rows_drawn_at_random_are_what_the_second_reader_makes_of_them, 0, 8);
     tcase_add_test(tc, the_kind_of_the_keys_is_found_in_any_u9open);
+    tcase_add_test(tc, without_memory_to_see_what_keys_a_log_has_it_is_not_opened);
     tcase_add_test(tc, a_writer_gives_no_log_a_kind_that_its_keys_are_not_of);
     suite_add_tcase(suite, tc);
     return suite;

@@ -326,6 +326,40 @@ START_TEST(a_segment_that_is_another_at_each_look_is_scanned)
 }
 END_TEST
 
+/* The same for a record that goes over many frames, for which there is room. [C-6] */
+START_TEST(a_large_record_that_is_scanned_for_is_copied_whole)
+{
+    enum { SIZE = 17 << 20 };
+    uint8_t *bytes = calloc(1, SIZE), *buf = malloc(SIZE + 100), head[9];
+    u9_record r;
+    u9_append *a;
+    u9_log *log;
+    u9_key key = {"large", 5};
+    u9_options o = {.size = sizeof o, .mode = U9_CREATE, .io = sim_io(), .kind = "rkey"};
+    size_t n = u9_value_head(U9_BYTES, SIZE, head);
+    ck_assert(bytes && buf);
+    for (size_t i = 0; i < SIZE; i += 1000) bytes[i] = (uint8_t)(i / 1000);
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    ck_assert_int_eq(u9_append_begin(log, &key, 1, n + SIZE, &a, NULL), U9_OK);
+    ck_assert_int_eq(u9_append_write(a, head, n), U9_OK);
+    ck_assert_int_eq(u9_append_write(a, bytes, SIZE), U9_OK);
+    ck_assert_int_eq(u9_append_end(a, NULL), U9_OK);
+    close_log(log);
+    sim_copy(segment_path(LOG, 1), "copy");
+    o.mode = U9_READ;
+    ck_assert_int_eq(u9_log_open(LOG, &o, &log, NULL), U9_OK);
+    sim_before_list(put_a_copy_in_place);
+    ck_assert_int_eq(u9_log_get(log, &key, buf, SIZE + 100, &r, NULL), U9_OK);
+    sim_before_list(NULL);
+    ck_assert_uint_eq(r.values_size, n + SIZE);
+    ck_assert_mem_eq(r.values, head, n);
+    ck_assert(memcmp(r.values + n, bytes, SIZE) == 0);
+    close_log(log);
+    free(bytes);
+    free(buf);
+}
+END_TEST
+
 /*
  * [K-3] Frames that are compressed have memory of their own, which others get when they have their place, before they are
  * written: what is found is the newest record all the same, and itself.
@@ -1239,6 +1273,7 @@ Suite *suite_lookup(void)
     tcase_add_loop_test(t, a_record_in_parts_is_found_by_its_key_at_once_and_later, 0, 2);
     tcase_add_test(t, a_segment_that_goes_while_it_is_looked_up_is_no_failure);
     tcase_add_loop_test(t, a_segment_that_is_another_at_each_look_is_scanned, 0, 2);
+    tcase_add_test(t, a_large_record_that_is_scanned_for_is_copied_whole);
     tcase_add_loop_test(t, what_does_not_fit_the_buffer_is_opened_before_anybody_wrote_it, 0, 2);
     tcase_add_loop_test(t, what_is_compressed_is_found_until_it_is_written_and_then, 0, 4);
     tcase_add_test(t, a_record_larger_than_is_handed_out_is_found_in_all_ways);
