@@ -141,6 +141,8 @@ static int add(tool_counts *c, const u9_value *value, uint64_t hash, uint64_t co
 int tool_counts_record(tool_counts *c, const tool_field *field, const u9_record *record)
 {
     u9_value value;
+    c->large += record->bytes == NULL;
+    if (record->bytes == NULL) return 1;
     if (tool_field_find(field, record, &value)) return add(c, &value, u9_value_hash(&value), 1);
     c->absent++;
     return 1;
@@ -149,6 +151,7 @@ int tool_counts_record(tool_counts *c, const tool_field *field, const u9_record 
 int tool_counts_merge(tool_counts *c, const tool_counts *other)
 {
     c->absent += other->absent;
+    c->large += other->large;
     for (size_t i = 0; i < other->room; i++) {
         if (other->places[i].bytes == NULL) continue;
         u9_value value = value_of(&other->places[i]);

@@ -29,6 +29,7 @@ typedef struct tool_counts {
     tool_count *places;
     size_t used, room; /* a power of two, or 0 */
     uint64_t absent;   /* records without the field */
+    uint64_t large;    /* records without bytes (U9_LIMIT): what they have in it is not known */
 } tool_counts;
 
 /*
@@ -37,7 +38,7 @@ typedef struct tool_counts {
  */
 int tool_field_find(const tool_field *field, const u9_record *record, u9_value *out);
 
-/* Counts a record; one without bytes (U9_LIMIT) has no field. 0: out of memory. */
+/* Counts a record. 0: out of memory. */
 int tool_counts_record(tool_counts *counts, const tool_field *field, const u9_record *record);
 
 /* Adds what another one counted. 0: out of memory. */

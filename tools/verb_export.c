@@ -368,7 +368,7 @@ static int run(struct export *e)
     free(e->tuple.bytes);
     free(e->built.bytes);
     status = tool_skips_end(&e->skips, status);
-    return status == TOOL_DONE ? e->status : status;
+    return e->status > status ? e->status : status; /* what was lost weighs more than what was skipped */
 }
 
 enum { KEY_FIELD = 256, TIME_FIELD, SEPARATOR, TABLE, TOPIC, SKIP_BAD, PROGRESS };

@@ -51,6 +51,8 @@ static int put_results(const struct ask *ask, scan *s, int status)
 {
     if (s->failed) return status;
     if (ask->counts) tool_counts_put(&s->counts, ask->json);
+    if (s->counts.large > 0)
+        tool_say(TOOL_DONE, "note: %" PRIu64 " large record%s not counted", s->counts.large, s->counts.large == 1 ? " was" : "s were");
     int put = ask->counts && !ask->json ? TOOL_DONE : put_totals(ask, s);
     return put == TOOL_DONE ? status : put;
 }

@@ -258,6 +258,8 @@ printf '1\n2\n' | "$u9" append hurt2 && echo 30303030 | "$u9" append hurt2 && ec
 harm "$(find hurt2 -name '*.u9')" 30303030
 run "$u9" export csv hurt2
 claim 'damage is told once, and the status is 3' same "$status $(wc -l <err) $(tr -s '\r\n' ' ' <out)" '3 1 value "1" "2" "4" '
+run "$u9" export csv hurt2 --key-field value --skip-bad
+claim 'also where records were skipped' eval 'test "$status" -eq 3 && grep -q "records were skipped" err'
 for format in jsonl journal csv; do
     run "$u9" import $format blank /dev/null
     claim "nothing to import from $format is said, and a log is made" same "$status $(cat err) $("$u9" cat blank | wc -l)" '0 u9 import: note: /dev/null: there is nothing in it 0'

@@ -94,6 +94,8 @@ echo small | "$u9" append large
 run "$u9" grep s large
 claim 'a large record is not searched, which is said' same "$status $(cat out) $(cat err)" \
     '0 small u9 grep: note: 1 large record was not searched'
+run "$u9" scan large --count-by 1
+claim 'nor is one counted by scan' same "$status $(cat out) $(cat err)" $'0 1\t"small" u9 scan: note: 1 large record was not counted'
 
 echo '{"by":{"$bytes":"ffee"},"s":{"$symbol":"sym"},"f":{"$float32":1.5},"n":{"$float64":"nan"},"u":{"$utf8":"ff"}}' | "$u9" append --json odd
 for field in by s f n u; do
