@@ -506,7 +506,7 @@ static void advise_salvage(advice *a)
 static void advise_meanwhile(advice *a)
 {
     const tool_lost *l = a->lost;
-    if (has(l->reasons, U9_R_UNREADABLE))
+    if (has(l->reasons, U9_R_UNREADABLE) || (l->missing.count > 0 && is_in(a->path, ".tier"))) /* writers do not look at the place */
         advise(a, "until then readers go on and skip what is damaged; writers may refuse the log");
     else if (a->report->plain || is_file(a->path)) advise(a, "readers go on and skip what is damaged");
     else if (is_refused(a) || (is_older(a) && parts_at_mark(a)))

@@ -280,7 +280,7 @@ static u9_err begin_check(u9i_checker *c, u9_fault *fault)
     memcpy(r->kind, c->reader.catalog->kind, strlen(c->reader.catalog->kind) + 1);
     r->trim_segment = c->reader.catalog->trim.segment;
     r->trim_ordinal = c->reader.catalog->trim.ordinal;
-    r->begins_late = u9i_catalog_begins_late(c->reader.catalog);
+    r->begins_late = u9i_catalog_begins_late(c->reader.catalog) && c->source->dir->tiered_end == 0; /* else its place lacks them [TR-6] */
     note_mark(r, c->reader.catalog);
     tell_bad_slots(c);
     return U9_OK;

@@ -123,6 +123,11 @@ loses() {
     run "$fsck" log
     claim 'a segment that the place lost is damage' test "$status" -ge 4
     claim 'told with its path there' says "$tmp/far/0000000000000002.u9"
+    mv far/0000000000000001.u9 aside
+    run "$fsck" log
+    claim 'the first ones, too, and not as if they were deleted here' eval \
+        'says "$tmp/far/0000000000000002.u9 .*CORRUPT: missing" && ! says "trim --accept" && says "writers may refuse the log"'
+    mv aside far/0000000000000001.u9
     harm far/0000000000000003.u9 '[0-9]\{4\}' 100
     run "$fsck" log
     claim 'as is what is damaged there' says 'far/0000000000000003.u9 .*CORRUPT: hash: '
