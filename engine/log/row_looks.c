@@ -52,7 +52,7 @@ static void read_frames(u9i_row_looks *l, u9i_facts *s, frame_fn *each)
 }
 
 /* True if a control record stands alone in the frame. */
-static bool open_control(const u9i_frame *f, uint8_t scratch[U9I_BLOCK], u9i_body *out)
+static bool open_lone_control(const u9i_frame *f, uint8_t scratch[U9I_BLOCK], u9i_body *out)
 {
     size_t need;
     return f->trailer.count == 0 && f->body_size > 0 && u9i_body_open(f, scratch, U9I_BLOCK, &need, out) == U9_OK;
@@ -64,7 +64,7 @@ static bool trim_of_frame(u9i_row_looks *l, const u9i_frame *frame)
     uint8_t scratch[U9I_BLOCK];
     u9i_body body;
     u9i_trim_record trim;
-    if (open_control(frame, scratch, &body) && body.kind == U9I_BODY_TRIM &&
+    if (open_lone_control(frame, scratch, &body) && body.kind == U9I_BODY_TRIM &&
         u9i_trim_record_decode(body.bytes, body.size, &trim) == U9_OK && trim.segment > l->trim.segment)
         l->trim = trim;
     return true;
@@ -137,7 +137,7 @@ static bool kind_of_frame(u9i_row_looks *l, const u9i_frame *frame)
         l->failed = u9i_fault(l->fault, U9_NOMEM, U9I_AT(.path = l->source->path), "out of memory");
         return false;
     }
-    if (!open_control(frame, scratch, &body)) return true;
+    if (!open_lone_control(frame, scratch, &body)) return true;
     if (body.kind == U9I_BODY_OPEN && u9i_open_record_decode(body.bytes, body.size, &open) == U9_OK) kind = open.kind;
     if (body.kind == U9I_BODY_END && u9i_end_record_decode(body.bytes, body.size, &end) == U9_OK) kind = end.key_kind;
     memcpy(l->kind, kind.data ? kind.data : (const uint8_t *)"", kind.size);

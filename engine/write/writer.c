@@ -49,7 +49,7 @@ static bool take_medallion(u9i_writer *w, uint64_t given)
 }
 
 /* True if keys of the kind have the form of those of `like`. */
-static bool is_like(const char *kind, const char *like)
+static bool is_keyed_like(const char *kind, const char *like)
 {
     bool number = strcmp(kind, "tid") == 0 || strcmp(kind, "uid8") == 0, text = strncmp(kind, "rkey", 4) == 0;
     return strcmp(like, number ? "tid" : text ? "rkey" : "muid") == 0;
@@ -60,7 +60,7 @@ static u9_err take_kind(u9i_writer *w, const u9_options *o, u9_fault *fault)
 {
     const char *asked = o->kind && o->kind[0] ? o->kind : NULL, *taken = asked ? asked : "muid", *like = w->plan.like;
     assert(asked == NULL || u9_kind_check(asked, strlen(asked), NULL) == U9_OK);
-    if (w->plan.kind[0] == 0 && like[0] && !is_like(taken, like))
+    if (w->plan.kind[0] == 0 && like[0] && !is_keyed_like(taken, like))
         return u9i_fault(fault, U9_ARG, U9I_AT(.path = w->path, .rule = "L-6"),
                          "no u9open is left that names the log's key kind; its keys look like those of '%s', not of '%.80s': "
                          "give the kind that it had", like, taken);
