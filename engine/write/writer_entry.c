@@ -159,22 +159,34 @@ void u9i_writer_keep_keys(u9i_writer *w, u9i_span first, u9i_span last)
     o->totals.last_key.size = last.size;
 }
 
-/* Makes the references in a record's values absolute. [I-5] U9_ARG: `*at` is where the refused one stands. */
-static u9_err resolve(const u9i_writer *w, const u9_entry *e, const uint8_t *raw, uint8_t *values, uint64_t *at)
+/* Why a record's references are refused: with the place of one, or of the first. */
+typedef struct bad_ref {
+    uint64_t at; /* in its values; U9_NOWHERE: none of them */
+    const char *why;
+} bad_ref;
+
+/*
+ * Makes the references in a record's values absolute. [I-5] U9_ARG: `bad` says why not. What stands where no reference does may
+ * be a value's head: the values are proven once more. `elements`: of the record.
+ */
+static u9_err resolve(const u9i_writer *w, const u9_entry *e, uint64_t elements, const uint8_t *raw, uint8_t *values, bad_ref *bad)
 {
     u9_muid context, ref;
-    *at = U9_NOWHERE;
+    uint64_t found = 1;
+    *bad = (bad_ref){U9_NOWHERE, "references are for keys that are muids"};
     if (w->keygen.kind.type != U9I_KIND_MUID) return U9_ARG;
     u9_muid_unpack(raw, &context);
+    bad->why = "a reference names nothing before it";
     for (size_t i = 0; i < e->ref_count; i++) {
-        *at = e->refs[i];
+        bad->at = e->refs[i];
         if (e->size < U9_MUID_SIZE || e->refs[i] > e->size - U9_MUID_SIZE) return U9_ARG;
         u9_muid_unpack(values + e->refs[i], &ref);
         if (u9_muid_resolve(&ref, &context, &ref, NULL) != U9_OK ||
             u9_muid_pack(&ref, values + e->refs[i]) != U9_OK)
             return U9_ARG;
     }
-    return U9_OK;
+    *bad = (bad_ref){e->refs[0], "a reference is to be where no muid stands: this one, or one behind it"};
+    return count_elements(values, e->size, &found) == U9_OK && found == elements ? U9_OK : U9_ARG;
 }
 
 /* Writes a record's key as a value at p, `size` bytes of it. */
@@ -195,9 +207,9 @@ static u9_err put_own_key(u9i_writer *w, u9i_frame_out *f, const u9_key *given, 
     return U9_OK;
 }
 
-/* Copies one record into the frame. There is room. `key` is where its key stands there, `at` a reference that is refused. */
+/* Copies one record into the frame. There is room. `key` is where its key stands there, `bad` a reference that is refused. */
 static u9_err put_record(u9i_writer *w, u9i_frame_out *f, const u9_entry *e, const u9i_measure *m, u9_place *place,
-                         u9i_span *key, uint64_t *at)
+                         u9i_span *key, bad_ref *bad)
 {
     uint8_t *p = f->frame + U9I_FRAME_HEADER_SIZE + f->body_size;
     size_t key_size = (size_t)m->content - e->size;
@@ -206,7 +218,7 @@ static u9_err put_record(u9i_writer *w, u9i_frame_out *f, const u9_entry *e, con
     u9_err err = put_own_key(w, f, &e->key, p, key_size, place);
     if (err != U9_OK) return err;
     if (e->size > 0) memcpy(p + key_size, e->values, e->size);
-    if (e->ref_count > 0) err = resolve(w, e, p + 2, p + key_size, at);
+    if (e->ref_count > 0) err = resolve(w, e, m->elements, p + 2, p + key_size, bad);
     if (err != U9_OK) return err;
     *key = (u9i_span){.data = p, .size = key_size};
     f->body_size += (size_t)m->size;
@@ -222,14 +234,14 @@ u9_err u9i_writer_put(u9i_writer *w, u9i_frame_out *f, const u9_entry *entries, 
     u9_err err = U9_OK;
     bool fresh = false, given = false;
     u9i_span first = {0}, last = {0};
-    uint64_t at = U9_NOWHERE;
+    bad_ref bad = {.at = U9_NOWHERE};
     size_t i = 0;
     u9_id_reason unused;
     for (; i < count && err == U9_OK; i++) {
         u9i_measure m;
         if (i < U9I_WRITER_BATCH) m = kept[i];
         else err = measure(w, &entries[i], &m, &unused);
-        if (err == U9_OK) err = put_record(w, f, &entries[i], &m, places ? &places[i] : NULL, &last, &at);
+        if (err == U9_OK) err = put_record(w, f, &entries[i], &m, places ? &places[i] : NULL, &last, &bad);
         if (i == 0) first = last;
         fresh |= entries[i].key.data == NULL;
         given |= entries[i].key.data != NULL;
@@ -247,9 +259,8 @@ u9_err u9i_writer_put(u9i_writer *w, u9i_frame_out *f, const u9_entry *entries, 
     f->count = before;
     if (lost != U9_OK) return lost;
     if (err == U9_ARG)
-        return u9i_fault(fault, err, U9I_AT_OFFSET(at, .rule = "I-5"), "in the values of record %zu of the batch: %s",
-                         i - 1, at == U9_NOWHERE ? "references are for keys that are muids"
-                                                 : "a reference names nothing before it");
+        return u9i_fault(fault, err, U9I_AT_OFFSET(bad.at, .rule = "I-5"), "in the values of record %zu of the batch: %s",
+                         i - 1, bad.why);
     return u9i_fault(fault, err, U9I_AT(.path = w->path, .rule = "L-6"),
                      "no fresh key of kind '%.80s' can be made now", w->keygen.text);
 }

@@ -932,6 +932,40 @@ START_TEST(the_end_names_no_key_of_a_batch_that_was_refused) /* [C-4] */
 }
 END_TEST
 
+/* Where no packed muid stands it would be made of what does, which may be the heads of other values. */
+START_TEST(a_reference_anywhere_leaves_values_that_are_well_formed_or_is_refused) /* [I-5] [B-1] */
+{
+    uint8_t values[400], zeros[12] = {0};
+    u9_builder b;
+    unsigned taken = 0, refused = 0;
+    u9_log *w = open_writer(at("log"), NULL);
+    append_text(w, "before");
+    u9_builder_init(&b, values, sizeof values);
+    ck_assert_int_eq(u9_build_bytes(&b, zeros, sizeof zeros), U9_OK);
+    for (unsigned i = 0; i < 4; i++) ck_assert_int_eq(u9_build_uint(&b, 127), U9_OK);
+    ck_assert_int_eq(u9_build_utf8(&b, "some text that is longer", 24), U9_OK);
+    ck_assert_int_eq(u9_build_tuple_open(&b), U9_OK);
+    for (unsigned i = 0; i < 20; i++) ck_assert_int_eq(u9_build_uint(&b, UINT64_MAX - i), U9_OK);
+    ck_assert_int_eq(u9_build_tuple_close(&b), U9_OK);
+    for (size_t ref = 0; ref + 16 <= b.size; ref++) {
+        u9_fault fault;
+        u9_entry batch[2] = {{.values = one, .size = sizeof one}, {.values = values, .size = b.size, .refs = &ref, .ref_count = 1}};
+        u9_err err = u9_log_append_batch(w, batch, 2, NULL);
+        u9_log_fault(w, &fault);
+        taken += err == U9_OK;
+        refused += err == U9_ARG && strstr(fault.text, "where no muid stands") && fault.offset == ref;
+    }
+    append_text(w, "behind");
+    close_log(w);
+    seen *s = look(at("log"));
+    ck_assert_uint_gt(refused, 0);
+    ck_assert_uint_eq(s->damage_count, 0);
+    ck_assert_uint_eq(s->count, 2 + 2 * taken);
+    ck_assert(has_text(s, "before") && has_text(s, "behind"));
+    forget(s);
+}
+END_TEST
+
 START_TEST(a_batch_over_16_mib_is_refused_and_nothing_of_it_is_there)
 {
     u9_entry entries[3];
@@ -1713,6 +1747,7 @@ Suite *suite_writer(void)
     tcase_add_test(records, a_batch_of_300_is_one_frame);
     tcase_add_test(records, a_batch_is_all_or_nothing_wherever_the_file_ends);
     tcase_add_test(records, the_end_names_no_key_of_a_batch_that_was_refused);
+    tcase_add_test(records, a_reference_anywhere_leaves_values_that_are_well_formed_or_is_refused);
     tcase_add_test(records, a_batch_over_16_mib_is_refused_and_nothing_of_it_is_there);
     tcase_add_test(records, no_ordinal_is_given_twice_where_they_run_out);
     tcase_add_test(records, a_frame_is_a_transaction_of_muids);
