@@ -3,6 +3,8 @@
  */
 #include "engine/os/event.h"
 
+#include "engine/os/posix.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
@@ -10,7 +12,7 @@
 
 int u9i_event_open(void)
 {
-    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int fd = u9i_posix_apart(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     return fd < 0 ? -errno : fd;
 }
 

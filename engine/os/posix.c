@@ -41,6 +41,15 @@ static int fd_of(const u9i_file *file)
     return ((const u9i_posix_file *)file)->fd;
 }
 
+int u9i_posix_apart(int fd)
+{
+    if (fd < 0 || fd > STDERR_FILENO) return fd;
+    int above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), err = errno;
+    close(fd);
+    errno = err;
+    return above;
+}
+
 /* fsync of a directory or file, through interruptions. */
 static int sync_fd(int fd)
 {
@@ -70,8 +79,8 @@ static int open_single(u9i_posix_dir *d, const char *path)
     const char *name = slash ? slash + 1 : path;
     int err = 0;
     if (strlen(name) >= sizeof d->dir.single) err = -ENAMETOOLONG;
-    else if ((d->fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) err = -errno;
-    else if ((d->lock = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0) err = -errno;
+    else if ((d->fd = u9i_posix_apart(open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC))) < 0) err = -errno;
+    else if ((d->lock = u9i_posix_apart(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK))) < 0) err = -errno;
     else memcpy(d->dir.single, name, strlen(name) + 1);
     free(copy);
     return err;
@@ -97,7 +106,7 @@ static int open_dir(u9i_env *env, const char *path, bool create, u9i_dir **out)
     d->dir.env = env;
     d->fd = d->lock = d->post = -1;
     if (S_ISREG(st.st_mode)) err = open_single(d, path);
-    else if ((d->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) err = -errno;
+    else if ((d->fd = u9i_posix_apart(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))) < 0) err = -errno;
     else d->lock = d->fd;
     if (err != 0) {
         free_dir(d);
@@ -276,7 +285,7 @@ static int open_file(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i_fil
     f->direct = -1;
     struct stat st;
     /* O_NONBLOCK: a FIFO in a segment's place must not hang the open. */
-    f->fd = openat(of_dir(dir)->fd, name, flags[mode] | O_CLOEXEC | O_NONBLOCK, 0600);
+    f->fd = u9i_posix_apart(openat(of_dir(dir)->fd, name, flags[mode] | O_CLOEXEC | O_NONBLOCK, 0600));
     int err = f->fd < 0 || fstat(f->fd, &st) != 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
     if (err != 0) {
         close_file(&f->file);
@@ -297,7 +306,8 @@ static int open_for_ring(u9i_dir *dir, const char *name, u9i_open_mode mode, u9i
     u9i_posix_file *f = (u9i_posix_file *)*out;
     (void)fcntl(f->fd, F_SETFL, 0);
     if (mode != U9I_OPEN_READ)
-        f->direct = openat(of_dir(dir)->fd, name, O_WRONLY | O_DIRECT | O_CLOEXEC | (mode == U9I_OPEN_OWN ? O_NOFOLLOW : 0));
+        f->direct = u9i_posix_apart(
+            openat(of_dir(dir)->fd, name, O_WRONLY | O_DIRECT | O_CLOEXEC | (mode == U9I_OPEN_OWN ? O_NOFOLLOW : 0)));
     return 0; /* without direct I/O the page cache does */
 }
 

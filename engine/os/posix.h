@@ -44,6 +44,12 @@ static inline struct timespec u9i_posix_timespec(uint64_t us)
     return (struct timespec){.tv_sec = (time_t)(us / 1000000), .tv_nsec = (long)(us % 1000000) * 1000};
 }
 
+/*
+ * The descriptor, or the same above 2: a host that has closed 0, 1 or 2 may write there all the same, or have something else put
+ * there. -1 (errno), as it was given or where there is no other.
+ */
+int u9i_posix_apart(int fd);
+
 /* Reads up to n bytes, less only at the end of the file. */
 int u9i_posix_read(u9i_file *file, uint64_t off, void *buf, size_t n, size_t *got);
 

@@ -46,7 +46,7 @@ typedef struct posix_watch {
 static int open_post(int dir, const char *name, int flags)
 {
     struct stat st;
-    int fd = openat(dir, name, flags | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0600);
+    int fd = u9i_posix_apart(openat(dir, name, flags | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0600));
     if (fd < 0) return -errno;
     int err = fstat(fd, &st) != 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
     if (err == 0) return fd;

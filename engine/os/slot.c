@@ -3,6 +3,7 @@
  */
 #include "engine/os/slot.h"
 
+#include "engine/os/posix.h"
 #include "format/base/bytes.h"
 
 #include <errno.h>
@@ -76,7 +77,7 @@ static int choose_slot(u9i_number_slot *s, uint32_t first, uint32_t count, uint6
 static int open_slots(const char *path, int *fd)
 {
     struct stat st;
-    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    *fd = u9i_posix_apart(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666));
     if (*fd < 0) return -errno;
     return fstat(*fd, &st) != 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
 }

@@ -102,7 +102,7 @@ static int open_uring_queue(u9i_env *env, void *buffers, size_t size, unsigned c
     if (u == NULL) return -ENOMEM;
     u->queue.env = env;
     u->generation = u9i_fork_generation();
-    u->wake_fd = eventfd(0, EFD_CLOEXEC);
+    u->wake_fd = u9i_posix_apart(eventfd(0, EFD_CLOEXEC));
     int err = u->wake_fd < 0 ? -errno : io_uring_queue_init(U9I_QUEUE_DEPTH, &u->ring, 0);
     if (err != 0) { /* a small RLIMIT_MEMLOCK may be used up by other rings */
         if (u->wake_fd >= 0) close(u->wake_fd);

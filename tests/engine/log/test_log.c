@@ -1279,6 +1279,35 @@ START_TEST(an_unknown_io_table_in_the_environment_is_told)
 END_TEST
 
 /* {F62} */
+/* Whatever else is opened gets the numbers 0 to 2 then, and a host may go on to write what it says there. */
+START_TEST(what_a_host_says_where_it_closed_its_descriptors_gets_into_no_file)
+{
+    enum { RECORDS = 300 };
+    static const uint8_t filler[3000];
+    int kept[3];
+    u9_options o = writer_options();
+    o.segment_size = SMALL;
+    for (int i = 0; i < 3; i++) kept[i] = fcntl(i, F_DUPFD_CLOEXEC, 20);
+    for (int i = 0; i < 3; i++) close(i);
+    u9_log *w = open_writer(at("log"), &o), *r = open_reader(at("log"));
+    for (unsigned n = 0; n < RECORDS; n++) {
+        append_bytes(w, filler, sizeof filler);
+        if (n % 10 == 0) ck_assert_int_eq(u9_log_sync(w), U9_OK);
+        for (int i = 0; i < 3; i++) (void)!write(i, "a word of the host's\n", 21);
+    }
+    close_log(w);
+    close_log(r);
+    for (int i = 0; i < 3; i++) {
+        dup2(kept[i], i);
+        close(kept[i]);
+    }
+    seen *s = look(at("log"));
+    ck_assert_uint_eq(s->count, RECORDS);
+    ck_assert_uint_eq(s->damage_count, 0);
+    forget(s);
+}
+END_TEST
+
 START_TEST(files_are_for_their_owner_only)
 {
     struct stat st;
@@ -1470,6 +1499,7 @@ Suite *suite_log(void)
     tcase_add_test(refused, a_host_of_the_first_version_knows_fewer_options);
     tcase_add_test(refused, an_unknown_io_table_in_the_environment_is_told);
     tcase_add_test(refused, files_are_for_their_owner_only);
+    tcase_add_test(refused, what_a_host_says_where_it_closed_its_descriptors_gets_into_no_file);
     tcase_add_test(refused, a_commit_of_what_was_not_appended_is_told);
     tcase_add_test(refused, a_limit_on_file_sizes_raises_no_signal);
     tcase_add_test(refused, a_disk_that_is_really_full_is_survived);
