@@ -46,10 +46,10 @@ struct import {
     tool_progress bar;
 };
 
-/* How the rest of the file is taken another time, once `rows` of it are in the log, or are left out. */
-static const char *resume_text(uint64_t rows, char out[64])
+/* How the rest of the file is taken another time, once `rows` of it were read: what was passed over is in the log, or left out. */
+static const char *resume_text(const struct import *m, uint64_t rows, char out[64])
 {
-    snprintf(out, 64, "--skip-rows=%" PRIu64, rows);
+    snprintf(out, 64, "--skip-rows=%" PRIu64, rows > m->passed ? rows : m->passed);
     return out;
 }
 
@@ -64,8 +64,8 @@ static int refuse_row(struct import *m, const char *why, const char *detail, int
                          why, detail);
         return SKIPPED;
     }
-    resume_text(m->rows - 1, with);
-    resume_text(m->rows, behind);
+    resume_text(m, m->rows - 1, with);
+    resume_text(m, m->rows, behind);
     if (broken && m->rows > 1) snprintf(on, sizeof on, "; %s goes on with it", with);
     else if (!broken && m->rows == 1) snprintf(on, sizeof on, "; %s goes on behind it", behind);
     else if (!broken) snprintf(on, sizeof on, "; %s goes on with it, %s behind it", with, behind);
@@ -267,9 +267,9 @@ static void sum_up(const struct import *m, double spent)
 {
     char on[64];
     if (tool_stopped() && m->rows > 0)
-        tool_say(0, "stopped by %s: %s goes on behind what was taken", tool_stop_name(), resume_text(m->rows, on));
+        tool_say(0, "stopped by %s: %s goes on behind what was taken", tool_stop_name(), resume_text(m, m->rows, on));
     if (m->done.failed && m->done.durable)
-        tool_say(0, "%s goes on with that row, once %s takes it", resume_text(m->rows - 1, on), m->path);
+        tool_say(0, "%s goes on with that row, once %s takes it", resume_text(m, m->rows - 1, on), m->path);
     else if (m->done.failed)
         tool_say(0, "--skip-rows=N goes on behind the N rows that are in %s then: `u9 tail` shows the last", m->path);
     if (m->verbose)

@@ -298,6 +298,14 @@ exec 3>&-
 claim 'a signal ends it, and what was taken is there' sh -c "test $status = 130 && test \$(wc -l <got) -gt 1000 && seq \$(wc -l <got) | cmp -s - got"
 claim 'it is said how it goes on' grep -q "^u9 import: stopped by SIGINT: --skip-rows=$(wc -l <got) goes on behind what was taken$" err
 claim 'which it does' bash -c 'seq 100000 | "$1" import jsonl --skip-rows=$(wc -l <got) stopped && seq 100000 | cmp -s - <("$1" cat stopped)' bash "$u9"
+"$u9" import jsonl --skip-rows=1000000 stopped pipe 2>err &
+exec 3>pipe
+seq 100000 >&3
+kill -INT $!
+wait $!
+exec 3>&-
+claim 'also while what is there already is passed over' grep -q '^u9 import: stopped by SIGINT: --skip-rows=1000000 goes on' err
+claim 'or is broken' refused 1 'skip-rows=30 goes on with it' sh -c "printf 'a\n1\n\"x\n' | '$u9' import csv passing - --skip-rows=30"
 claim 'a format that is none' refused 2 "there is no format 'xml'" "$u9" import xml log
 claim 'a log that is not there' refused 1 nothing "$u9" export csv nothing
 claim 'a file that is not there makes no log' sh -c '! "$1" import csv fresh nofile 2>err && test ! -e fresh' sh "$u9"
