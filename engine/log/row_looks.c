@@ -114,7 +114,7 @@ static bool is_trimmed(void *ctx, uint64_t gone, const u9i_facts *behind)
 static bool like_of_frame(const u9i_frame *frame, const char **like)
 {
     size_t need = 0;
-    u9i_body body;
+    u9i_body body = {.bytes = NULL};
     u9i_record r;
     u9_err err = u9i_body_open(frame, NULL, 0, &need, &body);
     uint8_t *scratch = err == U9_AGAIN ? malloc(need) : NULL;
