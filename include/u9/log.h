@@ -189,8 +189,8 @@ typedef struct u9_entry {
 /*
  * Appends `count` records, one at least, as one atomic batch: after a crash all of them are there or
  * none. They are numbered in order; `places`, if not NULL, is an array of `count`. Errors as u9_log_append, the
- * fault's sentence names the record, counted from 0; U9_ARG also for a reference that names nothing;
- * U9_LIMIT if all records together exceed U9_RECORD_MAX. On an error none was appended.
+ * fault's sentence names the record, counted from 0; U9_ARG also for a reference that names nothing,
+ * and for one that would leave values not well-formed; U9_LIMIT if all records together exceed U9_RECORD_MAX. On an error none was appended.
  */
 U9_API U9_MUST_CHECK u9_err u9_log_append_batch(u9_log *log, const u9_entry *entries, size_t count,
                                                 u9_place *places);
@@ -335,13 +335,14 @@ U9_API void u9_cursor_close(u9_cursor *cursor);
  * have none are read once, and what was found is kept for the next lookups (options.index_memory, cache_memory). A handle
  * that writes finds all that it appended, durable or not, of which `frame`, `at` and `time_us` may be 0: not known yet.
  * Another finds what is in the files: a newer record of a key that was found may be overlooked for 10 ms; absent is what
- * was not there at the call (written on another machine: a second before), or was still being written, though a cursor may
- * show that. The record is copied, and so pinned: `*out` borrows `buf` (`cap` bytes), whatever becomes of the log. U9_ABSENT: no such record; U9_LIMIT: `cap` is too small:
- * out->size tells what it must be, `bytes` and `values` are NULL, its key borrows `key`, and u9_record_read (u9/large.h) has
- * the rest, whatever its size (`buf` may be NULL where `cap` is 0); U9_CORRUPT: records were lost to damage that may have
- * had this key: none is found, and out->size is 0; or, in logs of record keys, they may be newer than what is left, and
- * `*out` is the newest that is found, as with U9_OK, or, where `cap` is too small, with U9_LIMIT; U9_ARG: an argument is NULL, or the key is not of the log's
- * kind, as u9_log_append says; U9_STATE: forked. Thread-safe; the detail is in `fault` alone. More: u9/lookup.h.
+ * was not there at the call (written on another machine: a second before), or was still being written, though a cursor
+ * may show that. The record is copied, and so pinned: `*out` borrows `buf` (`cap` bytes), whatever becomes of the log.
+ * U9_ABSENT: no such record; U9_LIMIT: `cap` is too small: out->size tells what it must be, `bytes` and `values` are
+ * NULL, its key borrows `key`, and u9_record_read (u9/large.h) has the rest, whatever its size (`buf` may be NULL where
+ * `cap` is 0); U9_CORRUPT: records were lost to damage that may have had this key: none is found, and out->size is 0;
+ * or, in logs of record keys, they may be newer than what is left, and `*out` is the newest that is found, as with
+ * U9_OK, or, where `cap` is too small, with U9_LIMIT; U9_ARG: an argument is NULL, or the key is not of the log's kind,
+ * as u9_log_append says; U9_STATE: forked. Thread-safe; the detail is in `fault` alone. More: u9/lookup.h.
  */
 U9_API U9_MUST_CHECK u9_err u9_log_get(u9_log *log, const u9_key *key, void *buf, size_t cap,
                                        u9_record *out, u9_fault *fault);

@@ -75,10 +75,15 @@ static void make_anew(void)
     copy_log(at("row"), at("log"));
 }
 
+static void expect_refused_as(u9_tier_options what, u9_err err, const char *why)
+{
+    ck_assert_int_eq(try_tier(what), err);
+    ck_assert_msg(strstr(fault.text, why), "%s", fault.text);
+}
+
 static void expect_refused(u9_err err, const char *why)
 {
-    ck_assert_int_eq(try_tier(to_far()), err);
-    ck_assert_msg(strstr(fault.text, why), "%s", fault.text);
+    expect_refused_as(to_far(), err, why);
 }
 
 /* What a reader of this log shows: records from `first` on, up to `next`, and so many damages on the way. */
@@ -974,14 +979,11 @@ START_TEST(a_log_with_a_damaged_list_gets_no_place_but_its_own) /* [TR-2] [TR-4]
     tier_and_drop();
     ck_assert_uint_gt(done.dropped, 0);
     flip_bit(file_in(at("log"), ".tier"), 20, 1);
-    ck_assert_int_eq(try_tier(any), U9_ARG);
-    ck_assert_msg(strstr(fault.text, "damaged"), "%s", fault.text);
-    ck_assert_int_eq(try_tier(other), U9_IO);
-    ck_assert_msg(strstr(fault.text, "mounted"), "%s", fault.text);
+    expect_refused_as(any, U9_ARG, "damaged");
+    expect_refused_as(other, U9_IO, "mounted");
     ck_assert(!exists(at("other")));
     make_dir(at("other"));
-    ck_assert_int_eq(try_tier(other), U9_CORRUPT);
-    ck_assert_msg(strstr(fault.text, "mounted"), "%s", fault.text);
+    expect_refused_as(other, U9_CORRUPT, "mounted");
     ck_assert_uint_eq(segments_in(at("other")), 0);
     u9_options o = {.size = sizeof o, .mode = U9_READ, .io = io_of(at("log"))};
     u9_log *r;
@@ -1321,9 +1323,8 @@ START_TEST(a_place_that_is_gone_is_not_made_anew_while_it_has_what_is_not_here) 
     for (int dry = 0; dry < 2; dry++) {
         u9_tier_options what = to_far();
         what.dry_run = dry;
-        ck_assert_int_eq(try_tier(what), U9_IO);
+        expect_refused_as(what, U9_IO, "mounted");
         ck_assert_int_eq(fault.sys, ENOENT);
-        ck_assert_msg(strstr(fault.text, "mounted"), "%s", fault.text);
         ck_assert(!exists(at("far")));
     }
     sim_move(at("away"), at("far"));
@@ -1405,8 +1406,7 @@ START_TEST(where_the_place_has_nothing_of_what_was_dropped_here_nothing_is_done)
     unsigned n = segments_in(at("log"));
     u9_tier_options what = to_far();
     what.keep_bytes = 1;
-    ck_assert_int_eq(try_tier(what), U9_CORRUPT);
-    ck_assert_msg(strstr(fault.text, "mounted"), "%s", fault.text);
+    expect_refused_as(what, U9_CORRUPT, "mounted");
     ck_assert_uint_eq(done.segments + done.dropped, 0);
     ck_assert_uint_eq(segments_in(at("log")), n);
     sim_aim("0000000000000001.u9");
